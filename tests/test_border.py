@@ -279,7 +279,7 @@ def test_the_border_of_losses_lies_between_the_closed_forms(tmp_path: Path) -> N
     ("vary", "cells", "said"),
     [
         (["topology.delay=1us..2us"], 16, "two or three"),
-        (["topology.delay=1us..2us", "buffer.xoff=1KB,2KB"], 16, "these are no range"),
+        (["topology.delay=1us..2us", "buffer.xoff=1KB,2KB"], 16, "this is not a range"),
         (["topology.delay=1us..2us", "buffer.xoff=1KB..2KB"], 12, "4, 8, 16"),
         (["topology.delay=1us..2us", "buffer.xof=1KB..2KB"], 16, "xof"),
     ],

@@ -217,11 +217,11 @@ def test_sentences_of_odd_stories_are_true() -> None:
     assert none[1] == "No other pause led to it."
     assert none[2].startswith("From 5 µs on the 2 queues a → b → a wait")
     assert none[3] == "No other queue waited behind them."
-    assert none[4] == "The run went on for 4 µs."
+    assert none[4] == "The run continued for 4 µs."
     host = Story(
         **base | {"chain": (Pause("h", "a", 1_000_000, "", True),), "dissolved": 7_000_000}
     )
-    assert "1 µs, when the host h could take no more and paused a." in host.sentences()[0]
+    assert "1 µs, when the host h could accept no more and paused a." in host.sentences()[0]
     assert "until something else ended it at 7 µs" in host.sentences()[2]
     one = Story(**base | {"flows": 1, "unfinished": 1, "missing": 10, "behind": (("h", "a"),)})
     assert one.sentences()[3] == "1 more queue waited behind them: h → a."

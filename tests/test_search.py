@@ -259,7 +259,7 @@ def test_ranges_are_read() -> None:
         ("a=1KB..1us", "different units"),
         ("a=2..1", "not below"),
         ("a=0..1:log", "begins above 0"),
-        ("a=1..2:sqrt", "is no scale"),
+        ("a=1..2:sqrt", "is not a scale"),
         ("a..b=1..2", "is not a key"),
     ],
 )
@@ -375,7 +375,7 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
         (Words(map=True, by="draws"), "--by draws: --map takes the study's own traffic"),
         (Words(trials="0"), "--trials: '0' is not allowed"),
         (Words(out="found.json"), "is not a valid name of an experiment file"),
-        (Words(map=True, out="found.toml"), "is not a name of a table"),
+        (Words(map=True, out="found.toml"), "is not a valid name of a table"),
     ],
 )
 def test_options_that_cannot_be_are_told(

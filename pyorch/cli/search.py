@@ -95,7 +95,7 @@ def _tell(found: Search, file: Path) -> int:
     if written is None:
         if count:
             print(f"steps:    {file.with_suffix('.trials.csv')}")
-        print(f"found:    nothing that is {found.condition.text}")
+        print(f"found:    no run that is {found.condition.text}")
         return FAILED
     if written.cycle:
         print(f"cycle:    {' -> '.join([*written.cycle, written.cycle[0]])}")
@@ -115,7 +115,7 @@ def _tell_region(region: Region, files: RegionFiles) -> int:
     impossible = sum(point.verdict is Verdict.IMPOSSIBLE for point in points)
     if impossible:
         logs = region.trials.store.failed
-        print(f"none:     at {impossible} points there is no such run; logs are in {logs}")
+        print(f"none:     at {impossible} points the run is impossible; logs are in {logs}")
     runs = sum(point.runs for point in points)
     print(f"runs:     {runs}, {region.trials.runs} simulated now, in {region.trials.store.root}")
     if len(region.seeds) == 1:

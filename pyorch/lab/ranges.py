@@ -1,4 +1,4 @@
-"""What a search varies: keys of an experiment file, each with a range or with some values."""
+"""What a search varies: keys of an experiment file, each with a range or a list of values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and what it may be.
+    """A key and its possible values.
 
     low, high: ends of a range, in base units. unit: "B", "bit/s", "ps", or "" for plain numbers.
-    whole: whole numbers only. log: by ratios and not by differences. choices: of values, as texts,
-    in place of a range.
+    whole: only whole numbers. log: logarithmic steps instead of linear ones. choices: values, as
+    texts, instead of a range.
     """
 
     key: str
@@ -33,7 +33,7 @@ class Axis:
     choices: tuple[str, ...] = ()
 
     def at(self, share: float) -> float:
-        """The value so far between the ends, 0 to 1, rounded to four digits between them."""
+        """The value at a share, 0 to 1, of the range; between its ends rounded to four digits."""
         if share in (0, 1):
             return (self.low, self.high)[int(share)]
         value = self.low + (self.high - self.low) * share
@@ -44,20 +44,20 @@ class Axis:
         return round(value) if self.whole else value
 
     def text(self, share: float) -> str:
-        """The value so far along as an experiment file has it; of choices the one there."""
+        """The value at a share of the range, or of the choices, as in an experiment file."""
         if self.choices:
             return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
         return self.written(self.at(share))
 
     def written(self, value: float) -> str:
-        """A value as an experiment file has it."""
+        """A value as in an experiment file."""
         if self.unit:
             return QUANTITIES[self.unit][1](int(value))
         return str(int(value)) if self.whole else repr(value)
 
 
 def read_axes(texts: Sequence[str]) -> list[Axis]:
-    """Read what --vary says. Raises UserError with all that is wrong."""
+    """Read the texts of --vary. Raises UserError with all problems."""
     axes: list[Axis] = []
     problems: list[Problem] = []
     for text in texts:
@@ -88,20 +88,20 @@ def _read(text: str) -> Axis:
     if ".." not in value:
         choices = tuple(part.strip() for part in value.split(","))
         if len(choices) < 2 or not all(choices):
-            raise ValueError("has no two values")
+            raise ValueError("needs at least two values")
         return Axis(key, choices=choices)
     body, colon, scale = value.partition(":")
     if colon and scale.strip() != "log":
-        raise ValueError(f"{scale.strip()!r} is no scale; there is 'log'")
+        raise ValueError(f"{scale.strip()!r} is not a scale; the only one is 'log'")
     low, unit, low_whole = _number(body.partition("..")[0])
     high, other, high_whole = _number(body.partition("..")[2])
     if unit != other:
         known = one_of([one or "a plain number" for one in (unit, other)])
         raise ValueError(f"its ends are in different units: {known}")
     if not low < high:
-        raise ValueError("its first end is not below its last")
+        raise ValueError("the range does not begin below its end")
     if colon and low <= 0:
-        raise ValueError("a range by ratios begins above 0")
+        raise ValueError("a logarithmic range must begin above 0")
     return Axis(key, low, high, unit, bool(unit) or (low_whole and high_whole), bool(colon))
 
 
@@ -120,7 +120,7 @@ def _number(text: str) -> tuple[float, str, bool]:
 
 
 def draw(axes: Sequence[Axis], number: int) -> dict[str, str]:
-    """The values of a draw by key, evenly spread: those of a Halton sequence.
+    """The values of a draw by key, evenly spread by a Halton sequence.
 
     number: from 1. Halton, Numerische Mathematik 2, 1960.
     """
@@ -131,7 +131,7 @@ def draw(axes: Sequence[Axis], number: int) -> dict[str, str]:
 
 
 def _radical_inverse(number: int, base: int) -> float:
-    """The digits of a number behind the point, in reverse."""
+    """The digits of a number to a base, mirrored at the radix point."""
     share, value = 1.0 / base, 0.0
     while number:
         number, digit = divmod(number, base)
@@ -141,5 +141,5 @@ def _radical_inverse(number: int, base: int) -> float:
 
 
 def overrides_of(values: Mapping[str, str]) -> list[str]:
-    """Values by key as texts of --set."""
+    """Values by key, as texts for --set."""
     return [f"{key}={value}" for key, value in values.items()]

@@ -1,4 +1,4 @@
-"""How results of the laboratory show themselves in Python: a few lines instead of all fields."""
+"""How results of the laboratory are shown in Python: as a few lines instead of all fields."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 
 class Readable:
-    """A result that says in lines what it is, when it is printed and in a notebook."""
+    """A result that is shown as a few lines when printed and in a notebook."""
 
     def lines(self) -> Iterator[str]:
-        """It in a few lines."""
+        """The result in a few lines."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """Its lines."""
+        """The lines as one text."""
         return "\n".join(self.lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The same lines, as a notebook shows them."""
+        """The same lines for a notebook."""
         return f"<pre>{html.escape(str(self))}</pre>"

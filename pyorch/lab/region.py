@@ -1,4 +1,4 @@
-"""The border of a region of settings, by runs: `pyorch.lab.border` with a study's runs."""
+"""The border of a region of settings, found by runs: `pyorch.lab.border` with a study's runs."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 MADE_BY = "# The border of a region, found by `pyorch search --map`"
-"""How our files begin: no other file is overwritten."""
+"""How files of this kind begin: no other file is overwritten."""
 CELLS = 16
-"""Cells along each axis at the end."""
+"""Final number of cells along each axis."""
 LOOKS = {
     Verdict.HOLDS: ("#c0392b", "the condition holds"),
     Verdict.NOT: ("white", "it does not hold"),
     Verdict.OPEN: ("#f2b134", "undecided"),
-    Verdict.IMPOSSIBLE: ("0.6", "there is no such run"),
+    Verdict.IMPOSSIBLE: ("0.6", "the run is impossible"),
 }
 """Colour and meaning of points."""
 INSIDE, OUTSIDE, BETWEEN = "#eccac5", "#e4eef5", "#fbf0d5"
-"""Colours of cells: the condition holds at all corners, at none, and the border between."""
+"""Colours of cells: the condition holds at all corners, at none, or the border crosses it."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A mapped region. seeds: that a point may take. origin: the run that it was made from."""
+    """A mapped region. seeds: that a point may use. origin: the run on which it is based."""
 
     map: Map
     axes: tuple[Axis, ...]
@@ -64,7 +64,7 @@ class Region:
 
     @property
     def widest(self) -> dict[str, str]:
-        """How wide the widest interval along each axis is in which the border crosses it."""
+        """Along each axis, the width of the widest interval that the border crosses."""
         found = {}
         for number, axis in enumerate(self.axes):
             ends = [
@@ -88,11 +88,11 @@ def map_region(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Region:
-    """Map where a condition holds of a run of a study, over two or three keys with ranges.
+    """Map where a condition holds for a run of a study, over two or three keys with ranges.
 
-    cells: along each axis at the end, 4 times a power of two. Each point takes the seeds of the
+    cells: final number along each axis, 4 times a power of two. Each point uses the seeds of the
     run's setting until it is decided. tell: gets a line for each point. Everything is kept, so that
-    the same call goes on where an interrupted one ended. Raises UserError, KeyboardInterrupt.
+    the same call resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
     from pyorch.engine.base import title
 
@@ -103,7 +103,7 @@ def map_region(
     own = ["run.stop_on_deadlock=true"] if asked.is_deadlock else []
     own += ["run.allow_loss=true"] if asked.is_lossy else []
     source = replace(source, overrides=[*source.overrides, *own])
-    source.runs(_texts(axes, (cells // 2,) * len(axes), cells), seeds[:1])  # tells mistakes first
+    source.runs(_texts(axes, (cells // 2,) * len(axes), cells), seeds[:1])  # finds mistakes first
     with trials_of(source, asked, jobs, tell) as trials:
         judged = _Judge(source, trials, axes, cells, seeds)
         found = map_border(len(axes), cells, judged)
@@ -117,7 +117,7 @@ def _check(axes: Sequence[Axis], cells: int, seeds: Sequence[int]) -> None:
         problems.append(Problem("--vary", what, allowed))
     for axis in axes:
         if axis.choices:
-            what = "these are no range"
+            what = "this is not a range"
             problems.append(Problem(f"--vary {axis.key}", what, f"{axis.key}=LOW..HIGH"))
     if cells < COARSE or cells // COARSE & (cells // COARSE - 1) or cells % COARSE:
         problems.append(Problem("--cells", f"{cells} is not allowed", "4, 8, 16, 32, ..."))
@@ -136,7 +136,7 @@ def _texts(axes: Sequence[Axis], place: Place, side: int) -> dict[str, str]:
 
 @dataclass
 class _Judge:
-    """Judges points by runs, each seed after the other as long as they are undecided."""
+    """Judges points by runs, one seed after the other while they are undecided."""
 
     source: Varied
     trials: Trials
@@ -145,7 +145,7 @@ class _Judge:
     seeds: Sequence[int]
 
     def __call__(self, places: Sequence[Place]) -> Mapping[Place, Point]:
-        """Judge some points; those that are alike once rounded are judged once."""
+        """Judge some points; points with the same rounded values are judged once."""
         alike: dict[tuple[str, ...], list[Place]] = {}
         for place in places:
             values = _texts(self.axes, place, self.side)
@@ -175,7 +175,7 @@ class _Judge:
         return points
 
     def _specs(self, place: Place) -> list[RunSpec]:
-        """The runs of a point, none where its values cannot be."""
+        """The runs of a point; none if its values are impossible."""
         try:
             return self.source.runs(_texts(self.axes, place, self.side), self.seeds)
         except UserError:
@@ -188,12 +188,12 @@ class _Judge:
 
 
 # ---------------------------------------------------------------------------------------------
-# What is left behind
+# Files
 
 
 @dataclass(frozen=True)
 class RegionFiles:
-    """The files of a map: where the border crosses, all points, the figure twice."""
+    """The files of a map: the crossings of the border, all points, the figure in two formats."""
 
     border: Path
     points: Path
@@ -201,7 +201,7 @@ class RegionFiles:
 
 
 def write_region(region: Region, file: Path) -> RegionFiles:
-    """Write the border as CSV, and beside it .points.csv, .png and .pdf. Raises UserError."""
+    """Write the border as CSV, and .points.csv, .png and .pdf next to it. Raises UserError."""
     from pyorch.report.style import paper_style
 
     points = file.with_suffix(".points.csv")
@@ -241,7 +241,7 @@ def _point_rows(region: Region) -> Iterator[dict[str, Any]]:
 
 
 def draw(region: Region) -> Canvas:
-    """Draw cells and points over the first two axes; a third one has a panel at each quarter."""
+    """Draw cells and points over the first two axes; a third one gets a panel at each quarter."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -273,7 +273,7 @@ def draw(region: Region) -> Canvas:
 
 
 def _draw_slice(region: Region, axes: Axes, at: Place) -> None:
-    """Draw cells and points whose third step, if there is one, is that of a slice."""
+    """Draw the cells and points of a slice: those with its step along the third axis, if any."""
     from matplotlib.patches import Rectangle
 
     found, side = region.map, region.map.side

@@ -1,8 +1,8 @@
-"""Search: traffic and settings of a network of which a condition holds, a deadlock by default.
+"""Search: traffic and settings of a network for which a condition holds, a deadlock by default.
 
-Routes first: each trial drives flows along a cycle of dependencies of the network's routes
-(`pyorch.lab.drive`), with the values of the study first and then with draws of what is varied.
-Random flows, with which it is compared, take the same routes.
+The search starts from routes: each trial drives flows along a cycle of dependencies of the
+network's routes (`pyorch.lab.drive`), with the values of the study first and then with draws of
+those that are varied. Random flows, used for comparison, take the same routes.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 
 OPTION = "--for"
 BY = ("routes", "draws", "permutation")
-"""Where flows come from: along cycles; as many drawn at random; or from each host to another."""
+"""Sources of flows: along cycles; the same number at random; or from each host to another."""
 MOST_CYCLES = 8
-"""Cycles that are driven in turns."""
+"""Maximum number of cycles that are driven in turn."""
 EACH = (1, 2, 3)
-"""Flows for each turn: another number for each cycle, and in each round."""
+"""Flows for each turn of a cycle: a different number for each cycle, and in each round."""
 TRIALS = 64
 _REPEATS = 200
-"""Proposals in a row that were tried already, after which there is nothing new to try."""
+"""The search ends after this many proposals in a row that were tried already."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is tried. cycle: that it drives. fed: of its links those that fill, by the paths."""
+    """A trial to make. cycle: that it drives. fed: number of its links that the paths fill."""
 
     case: Case
     cycle: str
@@ -67,7 +67,7 @@ class Proposal:
 
     @property
     def text(self) -> str:
-        """It in a line."""
+        """The proposal in a line."""
         flows = f"{len(self.case.flows)} flows"
         around = f" along {self.cycle}" if self.cycle else ""
         return ", ".join([flows + around, *(f"{key}={one}" for key, one in self.values.items())])
@@ -75,13 +75,13 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tried:
-    """A proposal and what became of it."""
+    """A proposal and its outcome."""
 
     proposal: Proposal
     outcome: Outcome
 
     def row(self, number: int) -> dict[str, object]:
-        """It as a row of the table of trials."""
+        """The row of the table of trials."""
         one = self.proposal
         own = {"trial": number, "flows": len(one.case.flows), "cycle": one.cycle}
         links = {"cycle_links": one.links, "demanded_links": one.fed}
@@ -91,7 +91,7 @@ class Tried:
 
 @dataclass(frozen=True, repr=False)
 class Search(Readable):
-    """What a search found. case: None where nothing was. cycles: of the routes, up to a bound."""
+    """What a search found. case: None if nothing was. cycles: of the routes, up to a bound."""
 
     trials: Trials
     tried: tuple[Tried, ...]
@@ -102,15 +102,15 @@ class Search(Readable):
 
     @property
     def condition(self) -> Condition:
-        """What was searched for."""
+        """The condition of the search."""
         return self.trials.condition
 
     @override
     def lines(self) -> Iterator[str]:
-        """Whether something was found, and where more is."""
+        """Whether something was found, and how to write it."""
         text, count = self.condition.text, len(self.tried)
         if self.case is None:
-            yield f"{self.origin}: nothing that is {text}, in {count} trials"
+            yield f"{self.origin}: no run that is {text} in {count} trials"
         else:
             yield f"{self.origin}: {text} after {count} trials; search(..., out=FILE) writes it"
         if not self.cycles:
@@ -126,11 +126,11 @@ def search(
     jobs: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Search:
-    """Search for a run of which a condition holds on the network of a run of a study.
+    """Search for a run for which a condition holds, on the network of a run of a study.
 
-    axes: what is varied beside the traffic. most: trials. by: where flows come from, one of BY.
-    jobs: parallel runs. tell: gets a line for each trial. The seed of the run decides all draws.
-    Everything tried is kept, so that the same call goes on where an interrupted one ended. Raises
+    axes: what is varied besides the traffic. most: maximum number of trials. by: source of flows,
+    one of BY. jobs: parallel runs. tell: gets a line for each trial. The seed of the run determines
+    all draws. Every trial is kept, so that the same call resumes after an interruption. Raises
     UserError, KeyboardInterrupt.
     """
     from pyorch.engine.base import title
@@ -142,7 +142,7 @@ def search(
     _check(axes)
     plan, spec = source.plan, source.spec
     if axes:
-        source.runs(draw(axes, 1), [spec.seed])  # so that mistakes are told before anything runs
+        source.runs(draw(axes, 1), [spec.seed])  # reports mistakes before anything runs
     tried: list[Tried] = []
     with trials_of(source, asked, jobs, tell) as trials:
         proposals = _Proposals(source, trials, axes, by)
@@ -160,12 +160,12 @@ def search(
 
 
 def _check(axes: Sequence[Axis]) -> None:
-    """Refuse to vary what the search itself decides. Raises UserError."""
+    """Refuse to vary what the search itself determines. Raises UserError."""
     own = [axis.key for axis in axes if axis.key.split(".")[0] in ("traffic", "only", "scenario")]
     own += [axis.key for axis in axes if axis.key == "run.seeds"]
     if own:
-        what = f"{one_of(own)} cannot be varied here: the search makes the traffic of one run"
-        raise UserError([Problem("--vary", what, None, "with --map it can")])
+        what = f"{one_of(own)} cannot be varied here: the search creates the traffic of one run"
+        raise UserError([Problem("--vary", what, None, "it can be varied with --map")])
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def trials_of(
 
 
 def _try(trials: Trials, batch: Sequence[Proposal], tried: list[Tried]) -> Proposal | None:
-    """Try some proposals, the first one alone; return the first of which the condition holds."""
+    """Try some proposals, the first one alone; return the first for which the condition holds."""
     parts = [batch[:1], batch[1:]] if not tried else [batch]
     for part in filter(None, parts):
         outcomes = trials.outcomes([proposal.case for proposal in part])
@@ -200,12 +200,12 @@ def _try(trials: Trials, batch: Sequence[Proposal], tried: list[Tried]) -> Propo
 
 
 # ---------------------------------------------------------------------------------------------
-# What is tried
+# Proposals
 
 
 @dataclass
 class _Proposals:
-    """What is tried, in order: round by round other values, over all cycles."""
+    """The proposals in order: in each round other values, over all cycles."""
 
     source: Varied
     trials: Trials
@@ -231,7 +231,7 @@ class _Proposals:
             values = draw(self.axes, number) if number else {}
             try:
                 spec = self.source.runs(values, [self.source.spec.seed])[0]
-            except UserError:  # of the values: the first ones were checked
+            except UserError:  # in these values: the first ones were checked
                 number += 1
                 continue
             proposals = list(self._of_round(spec, values, number))
@@ -270,7 +270,7 @@ class _Proposals:
             yield Proposal(case, "", 0, 0, values)
 
     def _base(self, spec: RunSpec) -> Case:
-        """The run without what a search has no use for, and with what its condition needs."""
+        """The run without what a search does not need, and with what its condition needs."""
         types = self.source.plan.experiment.types
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         case = case_of(spec, types, {})
@@ -289,7 +289,7 @@ def _written(routes: Routes, cycle: Cycle) -> str:
 
 
 def _flows(like: Flow, routes: Routes, paths: Sequence[Path]) -> tuple[Flow, ...]:
-    """Flows without end on some paths, of the class of a flow of the study."""
+    """Endless flows on some paths, of the class of a flow of the study."""
     names = routes.network.names
     return tuple(
         Flow(

@@ -1,4 +1,4 @@
-"""What happened in a run that deadlocked: facts of its tables, and five sentences made of them."""
+"""What happened in a run that deadlocked: facts from its tables, and five sentences on them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 CYCLE, STUCK, CHAIN = 0, 1, 2
 """Column `part` of the table `deadlock_part`."""
 OF_HOST = 2
-"""Column `reason` of it: a host paused."""
+"""Its column `reason`: a host paused."""
 CYCLIC = 0
 """Column `kind` of the table `deadlock`."""
 SHOWN = 6
-"""Pauses and queues that a sentence names."""
+"""Maximum number of pauses or queues that a sentence names."""
 DIGITS = 6
-"""Of times: the moments of a chain are close to each other."""
+"""Digits of times: those of a chain are close to each other."""
 
 
 @dataclass(frozen=True)
 class Pause:
     """A pause of the causal chain: `node` paused `peer` at a time [ps].
 
-    egress: the neighbour that the frame that was too much was to go to; "" where nobody knows.
+    egress: the neighbour to which the frame that caused it was to go; "" if unknown.
     is_of_host: a host paused its switch.
     """
 
@@ -43,7 +43,7 @@ class Pause:
 
 
 Egress = tuple[str, str]
-"""A node, and the neighbour that its port leads to."""
+"""A node, and the neighbour to which its port leads."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Story:
     """The first cyclic deadlock of a run. Times in ps, rates in bit/s on the links to hosts.
 
     chain: pauses, from the initial trigger to the one that closed the cycle. cycle: egresses in
-    the order of the frames' way. behind: those that wait for it. dissolved: -1, or when it did.
-    episodes: deadlocks in all. has_pauses: whether ports sent any; else they held back credits.
-    flows: with an end; unfinished: how many of these have none.
-    missing: bytes of theirs that did not arrive. before, after: what all hosts received together
-    before it formed and after; None where no interval of the table `rate` lies there.
+    the frames' direction. behind: those that wait for it. dissolved: when it did, -1: never.
+    episodes: number of deadlocks. has_pauses: whether ports sent any; else they held back credits.
+    flows: number of finite flows; unfinished: how many of these did not finish; missing: their
+    bytes that did not arrive. before, after: rate at which all hosts together received data before
+    it formed and after; None if the table `rate` has no such interval.
     """
 
     formed: int
@@ -79,7 +79,7 @@ class Story:
 
     @property
     def circle(self) -> tuple[str, ...]:
-        """The nodes of the cycle, in the order of the frames' way, the first at the end again."""
+        """The nodes of the cycle in the frames' direction, the first one also at the end."""
         return (*(node for node, _ in self.cycle), self.cycle[0][0])
 
     def sentences(self) -> tuple[str, ...]:
@@ -92,7 +92,9 @@ class Story:
         if self.episodes > 1:
             found.append(f"This is the first of {self.episodes} deadlocks of the run.")
         if not self.has_pauses:
-            found.append("Nobody sends pauses here: who paused another let it run out of credit.")
+            found.append(
+                "No pauses are sent here: to pause another is to let it run out of credit."
+            )
         return found
 
     def _trigger(self) -> str:
@@ -101,7 +103,7 @@ class Story:
         first = self.chain[0]
         at = f"It began at {_time(first.time)}"
         if first.is_of_host:
-            return f"{at}, when the host {first.node} could take no more and paused {first.peer}."
+            return f"{at}, when the host {first.node} could accept no more and paused {first.peer}."
         if not first.egress:
             return f"{at}, when {first.node} paused {first.peer}."
         return (
@@ -117,10 +119,10 @@ class Story:
         span = show(self.chain[-1].time - self.chain[0].time, "ps", digits=DIGITS)
         whole = f"the chain has {count} pauses in {span}"
         if not between:
-            return f"What {self.chain[0].peer} could not send led to one more pause: {whole}."
+            return f"Data that {self.chain[0].peer} could not send led to one more pause: {whole}."
         steps = [f"{one.node} paused {one.peer}" for one in between[:SHOWN]]
         left = len(between) - len(steps)
-        more = f" ({left} more are left out)" if left else ""
+        more = f" ({left} more not listed)" if left else ""
         return f"Each pause led to the next: {', then '.join(steps)}{more}; {whole}."
 
     def _closing(self) -> str:
@@ -161,9 +163,9 @@ class Story:
             )
         rest = show(self.end - self.formed, "ps")
         return (
-            f"The run went on for {rest}: {'; '.join(parts)}."
+            f"The run continued for {rest}: {'; '.join(parts)}."
             if parts
-            else (f"The run went on for {rest}.")
+            else (f"The run continued for {rest}.")
         )
 
 
@@ -172,9 +174,9 @@ def _time(picoseconds: int) -> str:
 
 
 def read_story(store: Store, run_hash: str) -> Story:
-    """Read it from the tables of a finished run that deadlocked.
+    """Read the story from the tables of a finished run that deadlocked.
 
-    It takes the tables deadlock, deadlock_part and flow; and `rate`, of ports that lead to hosts.
+    It needs the tables deadlock, deadlock_part and flow, and `rate` of ports that lead to hosts.
     """
     content = store.read_summary(run_hash)
     names: Sequence[str] = content["nodes"]
@@ -221,14 +223,14 @@ def _pauses(rows: DataFrame, names: Sequence[str]) -> list[Pause]:
 
 
 def _flows(flows: DataFrame, end: int) -> tuple[int, int, int]:
-    """Count the flows with an end that began, those that did not end, and the bytes they miss."""
+    """Count the finite flows that started, those that did not finish, and their missing bytes."""
     begun = flows[(flows["size_bytes"] > 0) & (flows["start_ps"] < end)]
     left = begun[begun["finish_ps"] < 0]
     return len(begun), len(left), int((left["size_bytes"] - left["delivered_bytes"]).sum())
 
 
 def _received(rates: DataFrame, formed: int) -> tuple[float | None, float | None]:
-    """What went to hosts per time, in the intervals that lie before a moment and after it."""
+    """The rate of data to hosts, in the intervals before a time and in those after it."""
     sent = rates.groupby("time_ps")["tx_bytes"].sum().reset_index()
     starts = sent["time_ps"].shift(fill_value=0)
 

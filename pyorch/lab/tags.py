@@ -1,9 +1,9 @@
-"""Rules by which frames change class where they turn up again, so that no class has a cycle.
+"""Rules by which frames change class at each turn from down to up, so that no class has a cycle.
 
 The idea is Tagger's (Hu et al., CoNEXT 2017, of which the first pages were read): a tag that grows
-with the bounces of a path, and a lossy class beyond the last. The order of the switches by which a
-turn counts as a bounce is that of up-down routing. The rules hold for all paths, expected or not: a
-path within a class goes up and then down.
+with the bounces of a path, and a lossy class after the last one. The order of the switches that
+defines a bounce is that of up-down routing. The rules cover all paths, expected or not: within a
+class a path goes up and then down.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _WHERE = "tags"
 
 @dataclass(frozen=True)
 class Tags:
-    """Rules for a network. classes: lossless ones, in the order in which paths take them.
+    """Rules for a network. classes: lossless ones, in the order in which paths use them.
 
-    lossy: where a frame goes that turns up again in the last one. ups: by switch the neighbours
-    above it, where there are some; names, in order. mask: of all lossless classes. agents: of the
+    lossy: the class of frames that turn up again in the last of these. ups: for each switch with
+    neighbours above it their names, in order. mask: of all lossless classes. agents: those of the
     run, and the tagger.
     """
 
@@ -62,15 +62,15 @@ class Tags:
 
     @property
     def settings(self) -> list[tuple[str, str, Any]]:
-        """Section, key and value of what they need beside the rules.
+        """Section, key and value of the settings that they need besides the rules.
 
-        Classes take turns: by strict priority the last one would starve the first.
+        Classes are served in turn: by strict priority the last one would starve the first.
         """
         return [("port", "class_service", "dwrr"), ("buffer", "lossless_classes", self.mask)]
 
     @property
     def content(self) -> dict[str, Any]:
-        """The tables that an experiment needs to have them."""
+        """The tables with which an experiment uses the rules."""
         settings = {section: {key: value} for section, key, value in self.settings}
         return {"agents": list(self.agents), **settings, "node": self.nodes}
 
@@ -84,8 +84,8 @@ def bounces(path: Sequence[int], updown: UpDown) -> int:
 def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
     """Return rules for the network of a run, enough for its shortest paths and those of its flows.
 
-    They begin with the class of its flows, and go on with the next ones; of the orders of the
-    switches that one counts which takes fewest. Raises UserError where that cannot be.
+    They begin with the class of its flows, and continue with the next ones; the order of the
+    switches is the one that needs fewest. Raises UserError if that is impossible.
     """
     setting = spec.setting
     network = topology.build(setting.topology)
@@ -105,7 +105,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
 
 
 def fewest_classes(network: Topology, given: Sequence[Sequence[int]]) -> tuple[int, UpDown]:
-    """How many classes the shortest paths and others take, and the order of switches for that.
+    """The number of classes needed for the shortest paths and others, and the order of switches.
 
     given: switches of the others, as node numbers.
     """
@@ -125,19 +125,17 @@ def _classes(mask: int) -> set[int]:
 def make_tags(
     network: Topology, updown: UpDown, classes: range, mask: int, agents: tuple[str, ...]
 ) -> Tags:
-    """Return the rules by which frames pass some classes, each time they turn up again.
+    """Return the rules by which frames take the next of some classes each time they turn up again.
 
-    updown: the order of the switches. mask: of the lossless classes there are. agents: of the run,
-    and the tagger. Raises UserError where there are not so many classes.
+    updown: the order of the switches. mask: of the present lossless classes. agents: those of the
+    run, and the tagger. Raises UserError if there are not enough classes.
     """
     mask |= sum(1 << cls for cls in classes if cls < N_CLASSES)
     free = [cls for cls in range(N_CLASSES) if not mask >> cls & 1]
     if classes.stop > N_CLASSES or not free:
         what = f"{len(classes)} lossless classes are needed, from {classes.start} on"
-        hint = "a lower class for the traffic; or up-down routing, which takes one"
-        raise UserError(
-            [Problem(_WHERE, what, "classes 0 to 7, one of them lossy, are there", hint)]
-        )
+        hint = "a lower class for the traffic; or up-down routing, which needs one"
+        raise UserError([Problem(_WHERE, what, "classes 0 to 7, one of them lossy", hint)])
     above: dict[int, list[int]] = defaultdict(list)
     for a, b in network.links:
         if network.kinds[a] == network.kinds[b] == SWITCH and updown.is_up((a, b)):

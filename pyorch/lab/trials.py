@@ -1,4 +1,4 @@
-"""Trials: whether a condition holds of a case, by a run in the store of its own."""
+"""Trials: whether a condition holds for a case, found by a run in a separate store."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pyorch.pipeline import Plan
 
 AT_ONCE = 8
-"""Cases that are tried together; a constant, so that what is tried depends on no machine."""
+"""Number of cases tried together; constant, so that trials do not depend on the machine."""
 IMPOSSIBLE = "impossible"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a trial: whether the condition holds, the run, or why there is none."""
+    """The outcome of a trial: whether the condition holds, the run, or why there is none."""
 
     holds: bool
     run_hash: str = ""
@@ -37,13 +37,13 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        """It in a word."""
+        """The outcome in words."""
         return "holds" if self.holds else IMPOSSIBLE if self.why else "does not hold"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One trial as the table of steps has it; trials made in vain beside it are not in it."""
+    """One trial in the table of steps, which does not contain trials made in vain next to it."""
 
     stage: str
     what: str
@@ -52,7 +52,7 @@ class Step:
     duration_ps: int
 
     def row(self, number: int) -> dict[str, Any]:
-        """It as a row."""
+        """The row of the table."""
         own = {"step": number, "stage": self.stage, "tried": self.what}
         size = {**self.measures, "duration_ps": self.duration_ps}
         return {**own, "outcome": self.outcome.word, **size, "run": self.outcome.run_hash}
@@ -62,9 +62,9 @@ class Step:
 class Trials:
     """The trials of one minimisation, or of one search.
 
-    plan: of the study. store: where the trials' runs are kept. engine: makes them. metrics, traces:
-    what the condition needs. tell: gets a line now and then. option: where the names of the
-    condition are checked by the first run that ends; "" where they are known to be right.
+    plan: of the study. store: keeps the trials' runs. engine: performs them. metrics, traces:
+    those that the condition needs. tell: gets a line now and then. option: the one with the
+    condition, whose names the first run that ends checks; "" if they are known to be right.
     """
 
     plan: Plan
@@ -77,14 +77,14 @@ class Trials:
     option: str = ""
     steps: list[Step] = field(default_factory=list)
     runs: int = 0
-    """Runs that were simulated now, not found in the store."""
+    """Number of runs that were simulated now, not found in the store."""
     _known: dict[str, Outcome] = field(default_factory=dict)
 
     def first(self, cases: Sequence[Case | None], stage: str, names: Sequence[str]) -> int | None:
-        """The number of the first case of which the condition holds, or None.
+        """The number of the first case for which the condition holds, or None.
 
-        A case that is None cannot be. names: of the cases in the table of steps. Raises
-        KeyboardInterrupt; the same call goes on then with what is missing.
+        A case that is None is impossible. names: of the cases in the table of steps. Raises
+        KeyboardInterrupt; the same call then resumes.
         """
         for low in range(0, len(cases), AT_ONCE):
             outcomes = self.outcomes(cases[low : low + AT_ONCE])
@@ -100,11 +100,11 @@ class Trials:
         return None
 
     def outcome(self, case: Case) -> Outcome:
-        """The outcome of one case, which is in no table of steps."""
+        """The outcome of one case, which is not added to the table of steps."""
         return self.outcomes([case])[0]
 
     def outcomes(self, cases: Sequence[Case | None]) -> list[Outcome]:
-        """The outcomes of some cases, which are in no table of steps."""
+        """The outcomes of some cases, which are not added to the table of steps."""
         keys = [None if case is None else self._key(case) for case in cases]
         fresh = {
             key: case
@@ -112,7 +112,7 @@ class Trials:
             if key is not None and case is not None and key not in self._known
         }
         self._run(fresh)
-        impossible = Outcome(False, "", "there is no such run")
+        impossible = Outcome(False, "", "no valid case is left")
         return [impossible if key is None else self._known[key] for key in keys]
 
     def _key(self, case: Case) -> str:
@@ -130,7 +130,7 @@ class Trials:
         return content | ({"trace": traces} if traces else {})
 
     def _run(self, fresh: dict[str, Case]) -> None:
-        """Find the outcomes of cases that are not known yet, by their keys."""
+        """Find the outcomes of new cases, given by their keys."""
         specs: dict[str, RunSpec] = {}
         for key in fresh:
             try:
@@ -140,7 +140,7 @@ class Trials:
         self._known |= dict(zip(specs, self.of_runs(list(specs.values())), strict=True))
 
     def of_runs(self, specs: Sequence[RunSpec]) -> list[Outcome]:
-        """The outcomes of runs, made if they are missing. Raises KeyboardInterrupt."""
+        """The outcomes of runs; missing ones are performed. Raises KeyboardInterrupt."""
         build = self.plan.build
         fingerprint = build.fingerprint
         missing = [
@@ -156,11 +156,11 @@ class Trials:
         return [self.judge(spec) for spec in specs]
 
     def judge(self, spec: RunSpec) -> Outcome:
-        """Whether the condition holds of a run; one that failed is impossible. Raises UserError."""
+        """Whether the condition holds for a run; a failed one is impossible. Raises UserError."""
         fingerprint = self.plan.build.fingerprint
         run_hash = spec.hash(fingerprint)
         if not self.store.is_done(run_hash):
-            return Outcome(False, run_hash, "the run is refused or fails")
+            return Outcome(False, run_hash, "it is refused or fails")
         measured = replace(spec, metrics=tuple(self.metrics))
         numbers = numbers_of(self.store, measured, fingerprint)
         if self.option:
@@ -169,16 +169,16 @@ class Trials:
         return Outcome(self.condition.holds(numbers), run_hash)
 
     def spec(self, content: dict[str, Any], seeds: Sequence[int] | None = None) -> RunSpec:
-        """The run of the tables of a file. Raises UserError when they are none."""
+        """The run described by the tables of a file. Raises UserError if they are invalid."""
         return spec_of(self.plan, self.store, content, seeds)
 
 
 def spec_of(
     plan: Plan, store: Store, content: dict[str, Any], seeds: Sequence[int] | None = None
 ) -> RunSpec:
-    """Return the run of the tables of a file beside a study's. Raises UserError when they are none.
+    """Return the run described by the tables of a file next to a study's.
 
-    store: where it is to be kept.
+    store: the one that is to keep it. Raises UserError if the tables are invalid.
     """
     from pyorch.build import load_schema
     from pyorch.loading.load import load_experiment
@@ -190,7 +190,7 @@ def spec_of(
 
 
 def has_failed(store: Store, run_hash: str) -> bool:
-    """Whether a run was refused, or its result was wrong, for reasons that stay."""
+    """Whether a run was refused, or its result was wrong, for permanent reasons."""
     kept = store.failure(run_hash)
     refused = RefusedError.headline in log_tail(kept.log) if kept.log.is_file() else False
     return refused or kept.summary.is_file()

@@ -27,7 +27,7 @@ class UpDown:
 
     paths: its shortest paths. height: (switches,), the place of each switch in the order, 0 is the
     root; a link leads up to the lower number. next_hop: (switches, hosts), the place of the next
-    switch on the way to a host, in the order of network.hosts; -1 where there is none to go to.
+    switch on the path to a host, in the order of network.hosts; -1 if there is none.
     """
 
     network: Topology
@@ -37,13 +37,13 @@ class UpDown:
 
     @classmethod
     def of(cls, network: Topology, root: int | None = None) -> UpDown:
-        """Find it. root: the highest switch.
+        """Return the up-down routing of a network. root: the highest switch.
 
-        Without a root switches are in order of their tiers, the farthest from hosts highest, if
-        paths up and down then join all hosts. Else, or with a root, they are in order of their
-        distance from it; by default it is the first of those farthest from hosts. Where a switch
-        can go down to a destination it does, else it goes up: so a next hop for each destination
-        is enough. Of equally good ones destinations take turns.
+        Without a root, switches are ordered by tier, those farthest from hosts highest, if paths up
+        and down then connect all hosts. Otherwise, or with a root, they are ordered by distance
+        from it; the default root is the first of those farthest from hosts. A path goes down as
+        soon as it can reach the destination that way, so one next hop per destination is enough.
+        Equally good next hops are shared among the destinations.
         """
         if root is None:
             tiers = cls.by_tiers(network)
@@ -60,7 +60,7 @@ class UpDown:
 
     @classmethod
     def by_tiers(cls, network: Topology) -> UpDown:
-        """With switches in the order of their tiers, whether its paths join all hosts or not."""
+        """Return the routing ordered by tier, whether its paths connect all hosts or not."""
         paths = ShortestPaths.of(network)
         away = _away(paths)
         height = _height(paths.distance[int(np.argmax(away))], -away)
@@ -79,7 +79,7 @@ class UpDown:
         return [int(self.paths.switches[number]) for number in self._way(start, host)]
 
     def _way(self, start: int, host: int) -> list[int]:
-        """The same as places."""
+        """The same path as places."""
         way, there = [self._places[start]], self._places[int(self.network.racks[host])]
         column = int(np.searchsorted(self.network.hosts, host))
         while way[-1] != there:
@@ -88,7 +88,7 @@ class UpDown:
 
     @cached_property
     def _ways(self) -> list[list[int]]:
-        """From every switch with hosts to every host of another one, as places."""
+        """Paths from every switch with hosts to every host of another one, as places."""
         starts = self.paths.switches[self.paths.edges].tolist()
         racks = self.network.racks.tolist()
         hosts = self.network.hosts.tolist()
@@ -102,9 +102,9 @@ class UpDown:
 
     @cached_property
     def throughput(self) -> float:
-        """What equal flows from all switches with hosts to all hosts get, over that of ECMP.
+        """Throughput of equal flows from all switches with hosts to all hosts, relative to ECMP.
 
-        It is the rate that the most loaded link allows.
+        It is limited by the most loaded link.
         """
         routed = np.zeros(self.paths.adjacency.shape)
         for way in self._ways:
@@ -117,11 +117,11 @@ class UpDown:
 
     @property
     def price(self) -> Price:
-        """Both in one."""
+        """The stretch and the throughput."""
         return Price(*self.stretch, self.throughput)
 
     def routes(self) -> Iterator[dict[str, Any]]:
-        """Yield the [[route]] entries that make a network route so."""
+        """Yield the [[route]] entries for this routing."""
         names = self.network.names
         for here, switch in enumerate(self.paths.switches.tolist()):
             towards: dict[int, list[str]] = {}
@@ -135,13 +135,13 @@ class UpDown:
 
 
 def _away(paths: ShortestPaths) -> npt.NDArray[np.int16]:
-    """Hops of each switch to the nearest one with hosts."""
+    """Hops from each switch to the nearest one with hosts."""
     away: npt.NDArray[np.int16] = paths.distance[:, paths.edges].min(axis=1)
     return away
 
 
 def _height(*keys: npt.NDArray[np.int16]) -> Places:
-    """The places in the order of some keys, the last one first, then of numbers."""
+    """The places when sorted by some keys, the last key first, then by number."""
     order = np.lexsort(np.stack([np.arange(len(keys[0])), *keys]))
     height = np.empty(len(order), dtype=np.int64)
     height[order] = np.arange(len(order))
@@ -153,8 +153,8 @@ def _next_hops(
 ) -> Places:
     """Return the next hop of every switch towards every host.
 
-    away: hops to the nearest switch with hosts. Among equally good next hops a host's number
-    chooses, another digit of it in every tier, so that it is no choice that is made twice.
+    away: hops to the nearest switch with hosts. A host's number chooses among equally good next
+    hops, with a different digit of it in every tier, so that the choices are independent.
     """
     count = len(height)
     up = paths.adjacency & (height[None, :] < height[:, None])
@@ -173,7 +173,7 @@ def _next_hops(
 def _nearer(up: Matrix, height: Places, end: int) -> list[npt.NDArray[np.int64]]:
     """Return by switch the neighbours that are equally good towards a switch."""
     count = len(height)
-    down = np.full(count, FAR)  # hops of a way that only goes down
+    down = np.full(count, FAR)  # hops of a path that only goes down
     down[end] = 0
     for node in np.argsort(-height, kind="stable").tolist():  # the lowest first
         below = np.flatnonzero(up[:, node])

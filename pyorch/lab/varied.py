@@ -1,4 +1,4 @@
-"""A run of a study of which keys have other values."""
+"""A run of a study with other values of some keys."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 FOLDER = "search"
-"""Below the results of a study: where its trials are kept."""
+"""The folder of a study's trials, in that of its results."""
 
 
 @dataclass(frozen=True)
 class Varied:
-    """A run of a study, and what the study is made of. name, overrides: as `make_plan` has them."""
+    """A run of a study, and the source of the study. name, overrides: as in `make_plan`."""
 
     plan: Plan
     spec: RunSpec
@@ -32,7 +32,7 @@ class Varied:
 
     @cached_property
     def store(self) -> Store:
-        """Where the runs are kept."""
+        """The store of the runs."""
         return Store(self.plan.store.paths, f"{self.plan.store.name}/{FOLDER}")
 
     @cached_property
@@ -41,7 +41,7 @@ class Varied:
 
         name, paths = self.name, self.plan.store.paths
         document = read_document(name, paths) if isinstance(name, str) else name
-        return replace(document, name=self.store.name)  # runs know the folder that they belong to
+        return replace(document, name=self.store.name)  # runs know their folder
 
     def runs(self, values: Mapping[str, str], seeds: Sequence[int]) -> list[RunSpec]:
         """The run with other values of some keys, once with each seed. Raises UserError."""
@@ -50,15 +50,15 @@ class Varied:
 
         texts = [*self.overrides, *overrides_of(values)]
         if "scenario" in self.spec.params and "scenario" not in values:
-            texts.append(f"scenario={self.spec.params['scenario']}")  # others need not be read
+            texts.append(f"scenario={self.spec.params['scenario']}")  # the others are not needed
         schema = load_schema(self.plan.build)
         experiment = load_experiment(self._document, texts, schema, self.plan.store.paths)
         own = self._others(self.spec.params, values)
         specs = expand(experiment, seeds)
         found = [spec for spec in specs if self._others(spec.params, values) == own]
         if len(found) != len(seeds):
-            what = f"with {', '.join(values)} changed the study has not this run any more"
-            hint = "vary keys that choose no runs"
+            what = f"the study no longer has this run if {', '.join(values)} changes"
+            hint = "vary keys that do not choose the runs"
             raise UserError([Problem("--vary", what, None, hint)])
         return found
 

@@ -1,6 +1,6 @@
-"""The ways that the flows of a run take at its start: python -m pyorch.lab.ways REQUEST.json.
+"""The paths of the flows of a run at its start: python -m pyorch.lab.ways REQUEST.json.
 
-ECMP's hash is the simulator's, so that it is asked, in a process of its own.
+ECMP's hash is the simulator's, which is therefore queried, in a separate process.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
-    """The nodes that each flow of a run passes; empty where frames choose one by one.
+    """The nodes that each flow of a run passes; empty if each frame chooses its path.
 
-    Raises UserError when the run cannot be built.
+    Raises UserError if the run cannot be built.
     """
     from pyorch.engine.local import child_environment
 
@@ -38,14 +38,14 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
             check=False,
         )
     if child.returncode:
-        said = child.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+        said = child.stderr.strip().splitlines()[-1:] or ["there was no message"]
         raise UserError([Problem("the run", f"it cannot be built: {said[0]}")])
     answer: dict[str, list[int]] = json.loads(child.stdout.splitlines()[-1])
     return {int(flow): nodes for flow, nodes in answer.items()}
 
 
 def main(arguments: list[str]) -> int:
-    """Print the ways as a line of JSON."""
+    """Print the paths as a line of JSON."""
     from pyorch.build.info import read_build
     from pyorch.config import traffic
     from pyorch.kinds import read_spec

@@ -1,4 +1,4 @@
-"""What a minimisation leaves behind: an experiment file, a picture, the table of steps."""
+"""The files of a minimisation: an experiment file, a picture, the table of steps."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
 MADE_BY = "# The least of a run, found by `pyorch minimise`"
-"""How our files begin: no other file is overwritten."""
+"""How files of this kind begin: no other file is overwritten."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Written:
-    """The files of a result. picture: None where there is nothing to draw; cycle: its egresses."""
+    """The files of a result. picture: None if there is nothing to draw; cycle: its egresses."""
 
     file: Path
     steps: Path
@@ -39,16 +39,16 @@ class Written:
 
 
 def check_target(file: Path, made_by: str = MADE_BY, suffix: str = ".toml") -> None:
-    """Say before anything runs what keeps the result from being written. Raises UserError.
+    """Check before anything runs that the result can be written. Raises UserError.
 
-    made_by: how an earlier result begins, which may be overwritten. suffix: of its name.
+    made_by: how an earlier result begins, which may be overwritten. suffix: of the file's name.
     """
     where = f"--out {file}"
     if file.suffix != suffix:
         what = (
             "is not a valid name of an experiment file"
             if suffix == ".toml"
-            else "is not a name of a table"
+            else "is not a valid name of a table"
         )
         raise UserError([Problem(where, what, f"NAME{suffix}")])
     if not file.parent.is_dir():
@@ -61,9 +61,9 @@ def check_target(file: Path, made_by: str = MADE_BY, suffix: str = ".toml") -> N
 
 
 def write(minimal: Minimal, file: Path) -> Written:
-    """Write a result beside `file`: the same name with .steps.csv and .png.
+    """Write a result to `file`, and .steps.csv and .png with the same name.
 
-    Makes one more run, with the tables that the picture needs. Raises UserError.
+    Performs one more run, with the tables that the picture needs. Raises UserError.
     """
     check_target(file)
     steps, picture = file.with_suffix(".steps.csv"), file.with_suffix(".png")
@@ -78,7 +78,7 @@ def write(minimal: Minimal, file: Path) -> Written:
 
 
 def described(minimal: Minimal) -> tuple[dict[str, Any], dict[Place, str]]:
-    """The tables of the file, and what is said of their parts."""
+    """The tables of the file, and remarks on their parts."""
     asked = minimal.condition.text
     tables = tables_of(minimal.case, f"{minimal.origin}, reduced while {asked}")
     content = dict(tables.content)
@@ -94,7 +94,7 @@ def described(minimal: Minimal) -> tuple[dict[str, Any], dict[Place, str]]:
 
 
 def measured(trials: Trials, case: Case, source: str) -> dict[str, Any]:
-    """What a file records of a case, shows and expects. source: of what is expected."""
+    """The traces, metrics, figures and expectations of a case. source: of the expectation."""
     content: dict[str, Any] = {}
     traces = [dict(trace) for trace in trials.content(case).get("trace", [])]
     known = {trace["table"] for trace in traces}
@@ -118,7 +118,7 @@ def _why(minimal: Minimal, part: Part, impossible: str) -> str:
     if impossible == "no flow is left":
         return "every flow needs it"
     if impossible:
-        return f"without {name} there is no such run: {impossible}"
+        return f"without {name} the run is impossible: {impossible}"
     return f"without {name}: not {minimal.condition.text}"
 
 
@@ -129,7 +129,7 @@ def _head(minimal: Minimal) -> str:
         f"{MADE_BY} (docs/deadlock-lab.md).",
         f"# From: {minimal.origin} (run {minimal.run_hash}): {before}.",
         f"# Left: {after}; {len(minimal.steps)} trials.",
-        f"# Condition: {minimal.condition.text}. Each part with a remark was left out by itself.",
+        f"# Condition: {minimal.condition.text}. Each part with a remark was also removed alone.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -140,7 +140,7 @@ def table_of_steps(minimal: Minimal) -> str:
 
 
 def csv_of(rows: Sequence[Mapping[str, Any]], head: str = "") -> str:
-    """Rows of the same columns as CSV. head: the first line, a comment."""
+    """Rows with the same columns as CSV. head: the first line, a comment."""
     text = io.StringIO()
     text.write(head)
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
@@ -154,7 +154,7 @@ def csv_of(rows: Sequence[Mapping[str, Any]], head: str = "") -> str:
 
 
 def dump(content: Mapping[str, Any], comments: Mapping[Place, str], head: str = "") -> str:
-    """Return tables as TOML, with a comment behind each thing that `comments` has by its place."""
+    """Return tables as TOML, with a comment after each item for which `comments` has one."""
     lines = [head] if head else []
     plain = {key: value for key, value in content.items() if not _is_table(value)}
     lines += _pairs(plain, comments, ())
@@ -212,7 +212,7 @@ def _value(value: Any) -> str:
 def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, tuple[str, ...]]:
     """Draw the network of a result; return whether there is a picture, and its cycle.
 
-    Makes the run of the result's file. Raises UserError.
+    Performs the run of the result's file. Raises UserError.
     """
     from pyorch.findings import Findings
     from pyorch.report.data import ReportData

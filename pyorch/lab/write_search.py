@@ -1,4 +1,4 @@
-"""What a search leaves behind: an experiment file, a picture, the table of trials."""
+"""The files of a search: an experiment file, a picture, the table of trials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyorch.lab.search import Search
 from pyorch.lab.write import Written, csv_of, draw, dump, measured
 
 MADE_BY = "# A run that was found by `pyorch search`"
-"""How our files begin: no other file is overwritten."""
+"""How files of this kind begin: no other file is overwritten."""
 
 
 def table_of_trials(found: Search) -> str:
@@ -19,10 +19,10 @@ def table_of_trials(found: Search) -> str:
 
 
 def write_search(found: Search, file: Path) -> Written | None:
-    """Write what was found beside `file`: the same name with .trials.csv and .png.
+    """Write the result to `file`, and .trials.csv and .png with the same name.
 
-    Makes one more run, with the tables that the picture needs. Without a find only the table is
-    written. Raises UserError.
+    Performs one more run, with the tables that the picture needs. If nothing was found, only the
+    table is written. Raises UserError.
     """
     trials, picture = file.with_suffix(".trials.csv"), file.with_suffix(".png")
     try:
