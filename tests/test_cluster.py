@@ -282,7 +282,7 @@ def test_jobs_of_another_user_are_told_as_such(fake_slurm: Callable[[str, str], 
     with pytest.raises(UserError) as caught:
         Slurm().cancel([7])
     assert "job id 7: Access/permission denied" in caught.value.render()
-    assert "only who submitted a job can cancel it" in caught.value.render()
+    assert "only the submitter of a job can cancel it" in caught.value.render()
 
 
 def test_slurm_that_hangs_is_not_waited_for(fake_slurm: Callable[[str, str], Path]) -> None:

@@ -77,7 +77,7 @@ class Engine(Protocol):
     """Runs the given RunSpecs; the caller has removed finished ones."""
 
     def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
-        """Run all; return when none is still running."""
+        """Run all; return when none is running any more."""
         ...
 
 

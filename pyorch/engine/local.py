@@ -268,10 +268,10 @@ class LocalEngine:
                 _signal(child, signal.SIGKILL)
             time.sleep(0.01)
         if launcher is not self._warm or batch.stopping:
-            launcher.close()  # this also ends what had not begun
+            launcher.close()  # this also ends runs that had not started
         for child in children:
             child.process.forget()
-            batch.done += self._store.is_done(child.hash)  # it may just have finished
+            batch.done += self._store.is_done(child.hash)  # it may have just finished
             self._store.discard(child.attempt.folder)
         batch.children.clear()
 

@@ -19,17 +19,17 @@ _FRAME_WIDTH = 160
 _FRAME = re.compile(r"(?P<file>.*)\((?P<function>_Z\w*3ns3\w*)\+(?P<offset>0x[0-9a-f]+)\)\[\w+\]")
 _TAIL_BYTES = 262_144
 
-# what ReportCrashes of the facade prints before its functions
+# printed by the facade's ReportCrashes before the functions
 _CRASH = "*** Crash, the innermost function first:\n"
 
-# what ns-3 prints when it aborts (NS_ABORT_*, NS_ASSERT*, NS_FATAL_ERROR)
+# printed by ns-3 when it aborts (NS_ABORT_*, NS_ASSERT*, NS_FATAL_ERROR)
 _ABORT = re.compile(
     r'(?P<head>(?:aborted\. |NS_ASSERT failed, )?(?:cond=".*?"?, )?)(?:msg="(?P<message>.*?)", )?'
     r'(?P<when>[^\n"]*)file=(?P<file>\S+), line=(?P<line>\d+)\nNS_FATAL, terminating\n?'
     r"(?:terminate called without an active exception\n?)?",
     re.DOTALL,
 )
-# and what the C++ library prints for an uncaught exception
+# and by the C++ library for an uncaught exception
 _UNCAUGHT = re.compile(
     r"terminate called after throwing an instance of '(?P<type>.*)'\n"
     r"  what\(\):  (?P<message>.*)\n?"
@@ -78,9 +78,9 @@ def _reason(text: str) -> tuple[list[str], str]:
 
 
 def _frames(trace: Sequence[str]) -> list[str]:
-    """The innermost functions of ns-3 or of the modules, each in one line; else those of others."""
+    """The innermost functions of ns-3 or of the modules, if any, else of others, one a line."""
     found = [frame for frame in map(_FRAME.fullmatch, trace) if frame is not None][:STACK_FRAMES]
-    if not found:  # the first two are the handler and what the system puts on the stack
+    if not found:  # the first two are the handler and the system's frame for signals
         return [line[:_FRAME_WIDTH] for line in trace[2 : 2 + STACK_FRAMES]]
     names = _readable([frame["function"] for frame in found])
     return [
@@ -90,7 +90,7 @@ def _frames(trace: Sequence[str]) -> list[str]:
 
 
 def _readable(functions: Sequence[str]) -> list[str]:
-    """Names of C++ functions as in the source; without a tool, as the linker has them."""
+    """Names of C++ functions as in the source; without a demangler, as in the linker."""
     program = shutil.which("c++filt")
     if program is None:
         return list(functions)

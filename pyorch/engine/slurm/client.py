@@ -110,7 +110,7 @@ class Slurm:
         done = self._call("scancel", *(str(number) for number in sorted(array_ids)))
         if done.returncode != 0 and "Invalid job id" not in done.stderr:
             denied = "permission denied" in done.stderr.lower()
-            hint = "only who submitted a job can cancel it" if denied else None
+            hint = "only the submitter of a job can cancel it" if denied else None
             raise UserError([Problem("scancel", _last_words(done), None, hint)])
 
     def max_array_size(self) -> int:

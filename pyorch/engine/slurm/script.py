@@ -27,7 +27,7 @@ if ! cd "$PYORCH_ROOT" || ! [ -x "$python" ] || ! [ -r "$manifest" ]; then
     {{
         printf 'node %s does not see all of these:\\n' "$(hostname)"
         printf '    %s\\n' "$PYORCH_ROOT" "$python" "$manifest"
-        echo 'nodes need the folders of the machine that submits, under the same names'
+        echo 'nodes need the folders of the submitting machine, under the same names'
     }} >&2
     exit {unfit}
 fi
@@ -39,7 +39,7 @@ exec "$python" -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))"
 def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
     """Return the batch script as text.
 
-    Folders and files named by the user appear in it once each, quoted, as the value of a variable.
+    Folders and files named by the user appear once each, quoted, as the value of a variable.
     Only `setup` is shell code, on purpose. The exports come before it: sbatch reads options from
     comments up to the first command, and `setup` may contain comments.
     """

@@ -140,8 +140,8 @@ class Settings(BaseModel):
 
     time_s: time limit; mem: memory per job, in Slurm's format; max_running: parallel jobs;
     cores_per_job: parallel runs in one job; job_overhead_s: cost of scheduling and starting a job
-    here; run_time_s: duration of a run as long as none has been done; setup: shell lines before
-    anything else; options: further options of sbatch. file: the settings file, if any.
+    here; run_time_s: duration of a run, used until one is done; setup: shell lines before anything
+    else; options: further options of sbatch. file: the settings file, if any.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

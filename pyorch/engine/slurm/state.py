@@ -255,7 +255,7 @@ def lost_reasons(state: SweepState) -> Counter[str]:
 
 
 def lost_tail(state: SweepState, lines: int = 5) -> str:
-    """The last lines of the log of one job that lost runs; empty when there is none."""
+    """The last lines of the log of one job that lost runs; empty if there is none."""
     for run_hash in state.hashes(State.LOST):
         holder = state.holders.get(run_hash)
         tail = "" if holder is None else log_tail(holder.submission.log(holder.task), lines)

@@ -1,4 +1,4 @@
-"""What one `invoke submit` leaves on the disk: results/NAME/slurm/ID/.
+"""The files of one `invoke submit` on disk: results/NAME/slurm/ID/.
 
 submission.json   what was submitted, when, with which build, and the numbers of the jobs
 plan.txt          the hashes of all runs of the sweep, including those that were already done
@@ -44,7 +44,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w./+-]", re.ASCII)
 
 @dataclass(frozen=True)
 class SubmittedArray(Array):
-    """An array, with the number Slurm gave it; None when its answer never came."""
+    """An array, with its number in Slurm; None if Slurm's answer never came."""
 
     job_id: int | None = None
 
