@@ -321,7 +321,7 @@ TOLD: Mapping[str, tuple[Job, str]] = {
     "twice": (broken(0, Node(4, "COMP_NODE")), "job.0.et, node 4: another node has this id"),
     "few": (
         broken(0, coll(8, "ALL_REDUCE", 100)),
-        "job.0.et, node 8: rank 1 has no collective number 1 of these ranks to join",
+        "job.0.et, node 8: rank 1 has no collective number 1 of this group",
     ),
     "unlike": (
         [[coll(1, "ALL_REDUCE", 100)], [coll(2, "ALL_REDUCE", 200)]],
@@ -371,8 +371,8 @@ def test_files_and_keys_are_checked(tmp_path: Path) -> None:
     save(tmp_path, broken(0, colour))
     assert problems(ignore=["colour"]) == ""
     (tmp_path / "job.3.et").write_bytes(write([]))
-    assert "'job.2.et' is not" in problems()
-    assert "2 ranks" in problems(hosts="h0") or "'job.2.et' is not" in problems(hosts="h0")
+    assert "'job.2.et' is missing" in problems()
+    assert "2 ranks" in problems(hosts="h0") or "'job.2.et' is missing" in problems(hosts="h0")
 
 
 def test_a_trace_becomes_a_schedule(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             {"size": "5B"},
             (
                 "job.json: collective[0].size: 5 B in 6 parts\n"
-                "    allowed: a byte for each part at least"
+                "    allowed: at least a byte for each part"
             ),
         ),
         (

@@ -507,7 +507,7 @@ def test_what_no_server_can_be_is_told() -> None:
         )
     ]
     told = {
-        (3, 2): "hosts_per_nic: 3 hosts of a server, 2 behind a NIC",
+        (3, 2): "hosts_per_nic: a server has 3 hosts, and a NIC 2",
         (2, 2): "hosts_per_nic: h2 to h3 are not on one switch",
     }
     for (size, shared), what in told.items():
@@ -530,7 +530,7 @@ def test_what_no_server_can_be_is_told() -> None:
         ]
     assert problems(**leaves, oversubscription=2, uplink_rate="1Gbps") == [
         (
-            "x.toml: topology.oversubscription: it contradicts uplink_rate is\n"
+            "x.toml: topology.oversubscription: it contradicts uplink_rate\n"
             "    allowed: one of the two"
         )
     ]

@@ -401,7 +401,7 @@ def test_an_entry_does_not_change_those_after_it() -> None:
                 "repeat": 2,
             },
             (
-                "x.toml: traffic[0].load: says how often; 'repeat' and 'interval' do, too\n"
+                "x.toml: traffic[0].load: 'load' sets how often; so do 'repeat' and 'interval'\n"
                 "    allowed: one of the two"
             ),
         ),

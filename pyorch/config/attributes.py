@@ -105,7 +105,7 @@ DEFAULTS = {
     "congestion_control": "",
     "buffer_policy": "ns3::lossless::SharedBuffer",
 }
-#: Those of them that a RunSpec contains only if they differ.
+#: Those of them that a RunSpec contains only if they differ from it.
 OPTIONAL = {key: DEFAULTS[key] for key in ("forwarding", "buffer_policy")}
 #: The abstract types of objects that fill tables, and of those that can do so periodically.
 PROBE, SAMPLED_PROBE = "ns3::lossless::Probe", "ns3::lossless::SampledProbe"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """Version of the canonical form of a run."""
 TYPELESS = ("topology", "traffic", "params", "metrics", "kinds", "packages")
-"""Keys of a run that contain no names of ns-3 types."""
+"""Keys of a run that do not contain names of ns-3 types."""
 
 Attributes = Mapping[str, Mapping[str, str]]
 """TypeId -> attribute -> value in ns-3's spelling."""
@@ -73,7 +73,7 @@ class Fault(Table):
     start: Time = 0
 
     def tell(self, simulation: Simulation, network: Topology) -> None:
-        """Add the fault to a Simulation that is not built yet."""
+        """Add the fault to a Simulation, before it is built."""
         raise NotImplementedError
 
 
@@ -107,7 +107,7 @@ FAULTS: dict[str, type[Fault]] = {"slow_receiver": SlowReceiver, "pause_storm": 
 
 
 class Trace(Table):
-    """A table that is recorded of some ports (all where none is named) and classes.
+    """A table that is recorded for some ports (all if none is named) and classes.
 
     ports: (node, neighbour). probe: TypeId of the probe that fills the table, if its module is not
     part of every run, so that the run's name covers its code.
@@ -160,9 +160,9 @@ class Setting:
     """One setting of an experiment; its runs differ in their seeds.
 
     topology: for an experiment's setting as in its file, for a run's with the failed links drawn.
-    flow_control, agents, host_agents: TypeIds, as are congestion_control ("" is none), forwarding
-    and buffer_policy. params: the variant and the swept values. kinds: texts of the files with
-    kinds of its own, by name; packages: releases of the installed packages that provide some.
+    flow_control, agents, host_agents: TypeIds, as are congestion_control ("": none), forwarding and
+    buffer_policy. params: the variant and the swept values. kinds: texts of the files with kinds of
+    its own, by name; packages: releases of the installed packages that provide some.
     """
 
     experiment: str
@@ -190,7 +190,7 @@ class Setting:
         return around_seed(encode(self))
 
 
-#: Parts that are left out if they have these values: they came later, and runs keep their names.
+#: Parts added later, omitted if they have these values, so that older runs keep their names.
 _LEFT_OUT: Mapping[str, Any] = {**OPTIONAL, "kinds": {}, "packages": {}}
 _TABLES: Mapping[str, type[Table]] = {
     "run": RunSection,
@@ -221,7 +221,7 @@ def behind_seed(setting: Setting) -> str:
 def decode(form: Mapping[str, Any]) -> Setting:
     """Return the setting of a canonical form; its own kinds must be active (`pyorch.kinds`).
 
-    Raises ValueError when it is not one.
+    Raises ValueError if it is not one.
     """
     try:
         parts = {key: _decode(key, value) for key, value in form.items()}

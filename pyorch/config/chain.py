@@ -22,7 +22,7 @@ from pyorch.config.traffic_collectives import Collective
 
 Numbers = npt.NDArray[np.int64]
 Egress = tuple[int, int]
-"""A node and the peer that a port of it leads to."""
+"""A node and the peer to which a port of it leads."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class _Walk:
         )
 
     def _of_point(self, point: int) -> int:
-        """Return when a point came, first resolving those it waits for, without recursion."""
+        """Return when a point occurred; resolves those it waits for first, without recursion."""
         todo = [point]
         while todo:
             edges = self._edges(todo[-1]).tolist()
@@ -148,7 +148,7 @@ class _Walk:
 
 
 # ---------------------------------------------------------------------------------------------
-# What a flow of the chain lost on its way
+# The time that a flow of the chain lost
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Hold:
-    """An interval in which an egress was held back [ps]. root: the egress where that began."""
+    """An interval in which an egress was held back [ps]. root: the egress where it began."""
 
     begin: int
     end: int

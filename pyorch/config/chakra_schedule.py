@@ -303,7 +303,7 @@ class _Schedule:
             at = self.ranks[leader]
             for rank in members:
                 if rank not in parts:
-                    what = f"rank {rank} has no collective number {turn + 1} of these ranks to join"
+                    what = f"rank {rank} has no collective number {turn + 1} of this group"
                     hint = "every rank of a group takes part in all"
                     self.tell(at, first.node, what, None, hint)
             for rank, part in parts.items():

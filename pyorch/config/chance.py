@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyorch.config.topology import Topology
 
 MOST_SCENES = 200
-"""At most so many different scenes are checked; with more, some may use random numbers."""
+"""Maximum number of different scenes to check; more count as using random numbers."""
 
 
 def scene_of(setting: Setting) -> Hashable:

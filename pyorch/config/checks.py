@@ -28,8 +28,8 @@ _NEEDED = (
     "Xoff",
     "Xon",
 )
-#: The flow control whose demand for headroom is worked out here, eta'; others, and what a scheme
-#: promises to the upstream, the modules add up at the start of a run.
+#: The flow control whose headroom, eta', is computed here; that of others, and what a scheme
+#: promises to the upstream, is added up by the modules at the start of a run.
 PFC = "ns3::lossless::Pfc"
 #: Used if the modules do not give them: a payload, and the headers of RoCEv2 as counted by other
 #: simulators [B].

@@ -7,8 +7,8 @@ Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 20
 Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 Parallel Computing 2009.
 
-Times in closed form are those of an idle star: `a` is the time that a message of so many bytes
-takes across it (store and forward), p the `step_delay`.
+Times in closed form are those of an idle star: `a(x)` is the time that a message of x bytes takes
+across it (store and forward), p the `step_delay`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Call:
 
 Make = Callable[[Call], Transfers]
 OfCall = Callable[[Call], int]
-"""A number that follows from a call, without making its transfers."""
+"""A number that follows from a call, without creating its transfers."""
 
 
 def _never(_call: Call) -> str | None:
@@ -71,7 +71,7 @@ def _never(_call: Call) -> str | None:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm, and what is known without making its transfers.
+    """An algorithm, and what is known without creating its transfers.
 
     count: number of transfers. first: number of those that wait for no other. parts: blocks that a
     size is cut into. refuses: what it needs that a call does not have, if anything. reads: keys
@@ -249,7 +249,7 @@ def chain_broadcast(call: Call) -> Transfers:
     """Rank 0 sends to 1, that to 2, ...: NCCL's ring.
 
     In k equal chunks it takes (n + k - 2) a(S/k) + (n-2) p, if p is longer than the time of an ACK
-    and shorter than the way across the star.
+    and shorter than the time across the star.
     """
     src = np.arange(call.ranks - 1, dtype=np.int64)
     sizes = np.full(len(src), call.size, dtype=np.int64)
@@ -444,7 +444,7 @@ def _exchange(call: Call, steps: Sequence[tuple[int, bool]]) -> Transfers:
         first = (partner if halving else rank) // far * far
         dst.append(partner)
         sizes.append(ends[first + far] - ends[first])
-    # what a rank sends in a step holds what it has received in all steps before
+    # what a rank sends in a step contains what it has received in all earlier steps
     pairs = [(step, earlier) for step in range(len(steps)) for earlier in range(step)]
     waiters = [rank + step * ranks for step, _ in pairs]
     after = [dst[earlier] + earlier * ranks for _, earlier in pairs]
@@ -509,10 +509,10 @@ def hierarchical_all_reduce(call: Call) -> Transfers:
     dst = np.concatenate([ends[0], ends[1], ends[0]])
     waiters = [stage.waiters + n for stage, n in zip(stages, shift, strict=True)]
     after = [stage.after + n for stage, n in zip(stages, shift, strict=True)]
-    for one, other in ((0, 1), (1, 2)):  # a stage begins with what the last step before has brought
+    for one, other in ((0, 1), (1, 2)):  # a stage begins with the results of the previous one
         waiting = _first_by_rank(stages[other], src, shift[other])
         brought = _last_by_rank(stages[one], dst, shift[one])
-        if one == 0:  # what is summed between servers contains the sum of the own one
+        if one == 0:  # sums between servers contain that of the own server
             steps = np.tile(np.repeat(np.arange(2 * servers - 2), servers), local)
             waiting = np.flatnonzero(steps < servers) + len(scatter)
         waiters.append(waiting)
@@ -551,7 +551,7 @@ def _last_by_rank(stage: Transfers, dst: Numbers, shift: int) -> Numbers:
 
 @algorithm("all_to_all", "direct", count=_pairs, first=_pairs, parts=_each, reads=("skew",))
 def direct_all_to_all(call: Call) -> Transfers:
-    """Every rank sends block j of its S bytes to rank j, all at once; its own it keeps.
+    """Every rank sends block j of its S bytes to rank j, all at once, and keeps its own.
 
     a((n-1) S/n) when blocks are whole packets.
     """
@@ -560,7 +560,7 @@ def direct_all_to_all(call: Call) -> Transfers:
 
 @algorithm("all_to_all", "pairwise", count=_pairs, first=_each, parts=_each, reads=("skew",))
 def pairwise_all_to_all(call: Call) -> Transfers:
-    """n-1 rounds; in round s rank i sends to i+s, once it has the block of the round before.
+    """n-1 rounds; in round s rank i sends to i+s, once it has the block of the previous round.
 
     (n-1) a(S/n) + (n-2) p.
     """
@@ -576,6 +576,6 @@ def _pairwise(call: Call, waits: bool) -> Transfers:
     sizes = zipf_blocks(call.size, ranks, call.skew) if call.skew else even
     first = ranks if waits else len(src)
     waiters = np.arange(first, len(src), dtype=np.int64)
-    # in the round before, rank i received from i - (s-1)
+    # in the previous round, rank i received from i - (s-1)
     sender = (src[first:] - (step[first:] - 1)) % ranks
     return Transfers(src, dst, sizes[dst], waiters, (step[first:] - 2) * ranks + sender)

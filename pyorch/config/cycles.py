@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Egress = tuple[int, int]
-"""A node and the neighbour that its port leads to, as node numbers."""
+"""A node and the neighbour to which its port leads, as node numbers."""
 
 Turn = tuple[int, int, int]
 """Three nodes in a row on a path: the egress of the first depends on that of the second."""
@@ -71,7 +71,7 @@ class ShortestPaths:
         return found
 
     def pairs(self, turn: Turn) -> Places:
-        """The pairs of edges that a turn lies between on a shortest path: (pairs, 2) places."""
+        """The pairs of edges between which a shortest path takes a turn: (pairs, 2) places."""
         used = self._lengths(np.array([turn]))[0] == self._between()
         return self.edges[np.argwhere(used)]
 
@@ -189,7 +189,7 @@ def have_cycles(network: Topology, draws: Sequence[Collection[int]]) -> list[boo
 
 
 def find_cycle(graph: nx.DiGraph[Egress]) -> list[Egress]:
-    """Return the egresses of a cycle of a dependency graph in order; empty when there is none."""
+    """Return the egresses of a cycle of a dependency graph in order; empty if there is none."""
     import networkx as nx
 
     if nx.is_directed_acyclic_graph(graph):  # in linear time, unlike the search for a cycle
@@ -204,7 +204,7 @@ def draw_paths_around_cycle(
     """Draw paths that together close a cyclic buffer dependency.
 
     For every dependency of one cycle of the shortest paths, `each` paths from host to host that
-    use it, drawn among the shortest. Returns node numbers; nothing when there is no such cycle.
+    use it, drawn among the shortest. Returns node numbers; nothing if there is no such cycle.
     """
     paths = ShortestPaths.of(network)
     cycle = find_cycle(route_dependencies(paths))

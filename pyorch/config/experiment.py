@@ -46,7 +46,7 @@ class TraceTable(Table):
     period: Time = 0
 
     def recorded(self) -> Trace:
-        """What a run records because of it."""
+        """What a run records for this entry."""
         ports = sorted({tuple(port.split(":")) for port in self.ports})
         classes = sorted(set(self.classes)) or list(range(8))
         return Trace.model_construct(
@@ -56,7 +56,7 @@ class TraceTable(Table):
 
 @dataclass(frozen=True)
 class Point:
-    """One setting of an experiment, and the network it draws."""
+    """One setting of an experiment, and its network."""
 
     setting: Setting
     network: Topology
@@ -75,7 +75,7 @@ class Experiment:
     the file. seeds: as the file says. variants: their names. sweep: swept keys and values. points:
     every setting, variants outermost. metrics, figures, expects: models of pyorch.metrics and
     pyorch.report. kinds: texts of the files with kinds of its own, by name. types: of the modules
-    that it was checked against, None when it was not.
+    against which it was checked, None if it was not.
     """
 
     name: str

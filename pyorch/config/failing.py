@@ -21,10 +21,9 @@ DRAWS_AT_ONCE = 8
 def draw_failed_links(table: TopologyTable, seed: int) -> TopologyTable:
     """Replace `random_failed_links = n` of a topology by n links drawn from the seed.
 
-    They are links between switches. Draws that cut off a host are drawn again, and with `dependency
-    = "cyclic"` also those under which the shortest paths between hosts have no cyclic buffer
-    dependency. Raises UserError when no draw will do. The variants of an experiment share what is
-    drawn.
+    They are links between switches. A draw that cuts off a host is repeated, and with `dependency =
+    "cyclic"` also one with which the shortest paths between hosts have no cyclic buffer dependency.
+    Raises UserError if no draw is suitable. The variants of an experiment share the drawn links.
     """
     count, cyclic = table.random_failed_links, table.dependency == "cyclic"
     network = build(table)

@@ -1,7 +1,7 @@
 """GOAL, the Group Operation Assembly Language, in its text form: read, checked, and written.
 
 Hoefler, Siebert, Lumsdaine, "Group Operation Assembly Language - A Flexible Way to Express
-Collective Communication", ICPP 2009; the grammar is that which LogGOPSim's txt2bin accepts:
+Collective Communication", ICPP 2009; the grammar is that of LogGOPSim's txt2bin:
 
     num_ranks 2
     rank 0 {
@@ -139,7 +139,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
 
 
 def plain(text: str) -> str:
-    """Return a text without comments and with single blanks."""
+    """Return a text without comments and with single spaces."""
     return "".join(f"{' '.join(line.split())}\n" for _, line in _statements(text))
 
 
@@ -285,7 +285,7 @@ def _take_turns(operations: Sequence[Operation]) -> Iterator[Wait]:
 
 
 def steps_before(schedule: Schedule) -> list[list[int]]:
-    """Return for each step those that must come before it."""
+    """Return for each step those that must precede it."""
     before: list[list[int]] = [[] for _ in range(2 * len(schedule.operations))]
     for number in range(len(schedule.operations)):
         before[2 * number + 1].append(2 * number)
@@ -297,7 +297,7 @@ def steps_before(schedule: Schedule) -> list[list[int]]:
 
 
 def in_order(schedule: Schedule) -> list[int]:
-    """Return the steps in order; those that can never come are left out."""
+    """Return the steps in order, without those that can never occur."""
     before = steps_before(schedule)
     behind: list[list[int]] = [[] for _ in before]
     left = [len(steps) for steps in before]

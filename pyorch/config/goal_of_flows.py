@@ -79,7 +79,7 @@ class _Writer:
         by_delay: dict[int, list[str]] = defaultdict(list)
         for after, delay in self.before.get(waiter, ()):
             known = self._label(after, rank)
-            # a point that waits for nothing comes at the start
+            # a point that waits for nothing occurs at the start
             if known is not None and (after < POINT or after in self.before):
                 by_delay[delay].append(known)
             elif delay:
@@ -91,7 +91,7 @@ class _Writer:
                 self.blocks[rank] += [f"{label} requires {other}" for other in labels]
 
     def _label(self, after: int, rank: int) -> str | None:
-        """Return the operation by which a rank knows that something came; None: it cannot know."""
+        """Return the operation by which a rank knows of a flow or point; None: it cannot know."""
         if after >= POINT:
             return _point(after) if self.owners.get(after) == rank else None
         if self.dst[after] == rank:
@@ -115,7 +115,7 @@ class _Writer:
         return [
             Problem(
                 "traffic",
-                f"rank {rank} waits for what only other ranks can know",
+                f"rank {rank} waits for something that only other ranks can know",
                 "waits for messages that the rank sends or receives",
                 "GOAL has no such wait; let the rank take part in what it waits for",
             )

@@ -61,8 +61,8 @@ class Spans:
 
     phases, names, ranks: the collectives, and how many ranks a group of each has. phase: number
     among them. group, round: from 0; host: number of the node. begins: start of the first message
-    that it sends, or, if it sends none, that it receives; ends: arrival of the last that it
-    receives, or, if it receives none, that it sends, but not before it begins [ps]; -1: never.
+    that it sends, or, if it sends none, receives; ends: arrival of the last message that it
+    receives, or, if it receives none, sends, but not before it begins [ps]; -1: never.
     """
 
     phases: tuple[Phase, ...]

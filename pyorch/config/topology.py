@@ -1,8 +1,8 @@
 """Networks: a registry of topology kinds, from a validated table to flat arrays.
 
-A kind is one class in topology_kinds.py: the pydantic model of its keys, and `wire`, which draws
-nodes and links. Hosts
-have exactly one link and are numbered first, in the order h0, h1, ...; switches follow.
+A kind is one class in topology_kinds.py: the pydantic model of its keys, and `wire`, which adds
+nodes and links. Hosts have exactly one link and are numbered first, in the order h0, h1, ...;
+switches follow.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Topology:
 
     @cached_property
     def links(self) -> dict[tuple[int, int], int]:
-        """Link numbers by their ends, both ways round."""
+        """Link numbers by their ends, in either order."""
         pairs = list(zip(self.a.tolist(), self.b.tolist(), strict=True))
         forth = {pair: link for link, pair in enumerate(pairs)}
         return forth | {(b, a): link for (a, b), link in forth.items()}
@@ -67,7 +67,7 @@ class Topology:
 
     @cached_property
     def racks(self) -> npt.NDArray[np.uint32]:
-        """For every host number the switch that it is attached to; for switches themselves."""
+        """For every node number, the switch to which a host is attached; for a switch, itself."""
         racks = np.arange(len(self.names), dtype=np.uint32)
         for end, other in ((self.a, self.b), (self.b, self.a)):
             of_host = self.kinds[end] == HOST
@@ -76,7 +76,7 @@ class Topology:
 
     @cached_property
     def leaves(self) -> npt.NDArray[np.uint32]:
-        """As racks, but for hosts that share a NIC the switch behind it."""
+        """Like racks, but the switch behind the NIC for hosts that share one."""
         if self.nic_size == 1:
             return self.racks
         above = np.arange(len(self.names), dtype=np.uint32)
@@ -90,13 +90,13 @@ class Topology:
 
     @cached_property
     def nics(self) -> npt.NDArray[np.uint32]:
-        """Numbers of the NICs that hosts share."""
+        """Node numbers of the NICs that hosts share."""
         shared = np.unique(self.racks[self.hosts]) if self.nic_size > 1 else np.zeros(0)
         return shared.astype(np.uint32)
 
     @cached_property
     def host_rates(self) -> npt.NDArray[np.uint64]:
-        """For every host number its share of its NIC's rate [bit/s]; 0 for switches."""
+        """For every node number, a host's share of its NIC's rate [bit/s]; 0 for switches."""
         rates = np.zeros(len(self.names), dtype=np.uint64)
         for end in (self.a, self.b):
             of_host = self.kinds[end] == HOST
@@ -105,7 +105,7 @@ class Topology:
 
     @cached_property
     def servers(self) -> npt.NDArray[np.uint32]:
-        """For every node number that of its server, from 0; switches belong to none."""
+        """For every node, the number of its server, from 0; switches belong to none."""
         servers = np.full(len(self.names), np.iinfo(np.uint32).max, dtype=np.uint32)
         servers[self.hosts] = np.arange(len(self.hosts)) // self.server_size
         return servers
@@ -125,11 +125,11 @@ class Topology:
         return name in self.host_names
 
     def link_index(self, name_a: str, name_b: str) -> int:
-        """Return the number of the link between two nodes. Raises KeyError when there is none."""
+        """Return the number of the link between two nodes. Raises KeyError if there is none."""
         return self.links[self.numbers[name_a], self.numbers[name_b]]
 
     def neighbours(self, name: str) -> list[str]:
-        """Names of the nodes that a node has links to, in the order of the links."""
+        """Names of the nodes to which a node has links, in the order of the links."""
         node = self.numbers[name]
         return [self.names[b] for a, b in self.links if a == node]
 
@@ -160,12 +160,12 @@ NO_NETWORK = Topology(
     np.zeros(0, np.uint64),
     np.zeros(0, np.int64),
 )
-"""Without any node."""
+"""A network without any node."""
 
 
 @dataclass
 class Wiring:
-    """Nodes and links while a kind draws them."""
+    """Nodes and links while a kind adds them."""
 
     hosts: list[str] = field(default_factory=list)
     switches: list[str] = field(default_factory=list)
@@ -279,7 +279,7 @@ class TopologyTable(Kind):
     )
 
     def wire(self) -> Wiring:
-        """Draw nodes and links."""
+        """Create nodes and links."""
         raise NotImplementedError
 
     def read(
@@ -337,7 +337,7 @@ def resolve(
     path: Path = ("topology",),
     folder: FilePath = FilePath(),
 ) -> ResolvedTopology | None:
-    """Validate a [topology] table as written; note problems and return None when there are any.
+    """Validate a [topology] table as written; note problems and return None if there are any.
 
     folder: that of the files that it names.
     """
@@ -351,7 +351,7 @@ def resolve(
     for at, what, allowed in table.problems():
         findings.add((*path, *at), what, allowed)
     if table.dependency == "cyclic" and not table.random_failed_links:
-        what = "without random failed links there is nothing to draw until the dependency is cyclic"
+        what = "without random failed links nothing is drawn until the dependency is cyclic"
         findings.add((*path, "dependency"), what, "with random_failed_links above 0")
     if len(findings.problems) > before:
         return None
@@ -371,7 +371,7 @@ def resolve(
 
 @lru_cache(maxsize=8)  # a run, and its metrics, ask for the same one several times
 def build(table: TopologyTable) -> Topology:
-    """Build the network of a topology. Raises UserError when a failed link does not exist."""
+    """Build the network of a topology. Raises UserError if a failed link does not exist."""
     findings = Findings("topology")
     network = _wired(table)
     _check_links(table, network, findings, ())
@@ -393,7 +393,7 @@ def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
     size, at = table.hosts_per_nic, (*path, "hosts_per_nic")
     before = len(findings.problems)
     if table.hosts_per_server % size:
-        what = f"{table.hosts_per_server} hosts of a server, {size} behind a NIC"
+        what = f"a server has {table.hosts_per_server} hosts, and a NIC {size}"
         findings.add(at, what, "a number that divides hosts_per_server")
     elif size > 1 and table.failover:
         what = "hosts that share a NIC cannot fail over"
@@ -411,7 +411,7 @@ def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
 
 
 def trunks(network: Topology) -> list[int]:
-    """Return the links between switches that have not failed from the start; not those of NICs."""
+    """Return the links between switches, not NICs, that have not failed from the start."""
     both = (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
     both &= ~(np.isin(network.a, network.nics) | np.isin(network.b, network.nics))
     return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
@@ -512,7 +512,7 @@ def _check_connected(
         listed = ", ".join(lost[:10])
         findings.add(
             at,
-            f"no way from {network.names[network.hosts[0]]} to {listed}",
+            f"there is no path from {network.names[network.hosts[0]]} to {listed}",
             "hosts that can all reach each other",
         )
     most = len(trunks(network))

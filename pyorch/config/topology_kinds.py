@@ -16,10 +16,10 @@ from pyorch.findings import Path
 
 
 class _Tiers(TopologyTable):
-    """Kinds whose hosts are under leaves, with uplinks that may be fewer or slower."""
+    """Kinds with hosts under leaves, whose uplinks may be fewer or slower."""
 
     first_tier: ClassVar[str] = "uplink_rate"
-    """The key that `oversubscription` replaces."""
+    """The key that `oversubscription` can replace."""
 
     oversubscription: float | None = Field(
         default=None,
@@ -36,7 +36,7 @@ class _Tiers(TopologyTable):
     def problems(self) -> list[tuple[Path, str, str | None]]:
         if self.oversubscription is None or getattr(self, self.first_tier) is None:
             return []
-        what = f"it contradicts {self.first_tier} is"
+        what = f"it contradicts {self.first_tier}"
         return [(("oversubscription",), what, "one of the two")]
 
     def rate_of(self, key: str) -> int:
@@ -219,7 +219,7 @@ class _Leaves(_Tiers):
     )
 
     def size(self) -> tuple[int, int]:
-        """Return how many leaves there are, and how many hosts on each."""
+        """Return the number of leaves, and of hosts on each."""
         raise NotImplementedError
 
     def leaf_of(self, host: int) -> int:
@@ -317,12 +317,12 @@ class Dragonfly(TopologyTable):
     def problems(self) -> list[tuple[Path, str, str | None]]:
         links, others = self.routers_per_group * self.global_links, self.groups - 1
         if links % others:
-            what = f"{links} links of a group to {others} others"
+            what = f"{links} links of a group cannot be shared evenly by {others} other groups"
             allowed = "routers_per_group x global_links a multiple of groups - 1"
             return [(("global_links",), what, allowed)]
         ends = list(self._global_ends())
         if len(set(ends)) < len(ends):
-            what = "two links between the same two routers"
+            what = "there are two links between the same two routers"
             return [(("global_links",), what, "fewer, or more groups")]
         return []
 
@@ -333,7 +333,7 @@ class Dragonfly(TopologyTable):
             for number in range(self.routers_per_group * self.global_links):
                 turn, away = divmod(number, others)
                 peer = (group + 1 + away) % self.groups
-                # the way back is the same distance in the other direction
+                # the link back has the same distance in the other direction
                 back = turn * others + others - 1 - away
                 if group < peer:
                     yield self._router(group, number), self._router(peer, back)

@@ -36,10 +36,10 @@ from pyorch.fields import (
 from pyorch.findings import Findings, Path
 from pyorch.units import whole
 
-#: More flows of a run than this must be a mistake: they would take gigabytes.
+#: More flows of a run than this must be a mistake: they would need gigabytes.
 MAX_FLOWS = 5_000_000
 POINT = 1 << 31
-"""Numbers of points begin here: points wait and are waited for like flows, but send nothing."""
+"""First number of points, which wait and are waited for like flows, but send nothing."""
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -47,9 +47,9 @@ _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 class Waits:
     """Flows that wait for others; all arrays have the shape (edges,).
 
-    flows[i] starts `delays[i]` [ps] after flow `after[i]` has been received whole, at the earliest.
-    Either may be a point, POINT + its number; one that waits for nothing comes at time 0. points:
-    how many numbers of points are taken.
+    flows[i] starts at the earliest `delays[i]` [ps] after flow `after[i]` has been received whole.
+    Either may be a point, POINT + its number; one that waits for nothing occurs at time 0. points:
+    the number of points.
     """
 
     flows: npt.NDArray[np.uint32]
@@ -85,13 +85,13 @@ class Nics:
 class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
-    sizes: payload bytes, 0 is greedy. starts, stops: ps, stop -1 is never. classes: 0..7. rates:
-    cap in bit/s, 0 is none. windows: bytes in flight, 0 is no limit. groups: number of the traffic
-    entry of each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow ->
-    numbers of all nodes from source to destination. ack_paths: the same from destination to source.
-    ack_reverse: flow -> whether its ACKs go backwards along its path, else by ECMP; a flow in
-    neither has them go backwards if it has a path. waits: who waits for whom, if anyone does. nics:
-    numbers of flows that leave or arrive by other hosts of their servers, and these hosts.
+    sizes: payload bytes, 0: greedy. starts, stops: ps, stop -1: never. classes: 0..7. rates: cap in
+    bit/s, 0: none. windows: bytes in flight, 0: no limit. groups: number of the traffic entry of
+    each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow -> numbers
+    of all nodes from source to destination. ack_paths: the same from destination to source.
+    ack_reverse: flow -> whether its ACKs take its path backwards, else ECMP; those of a flow in
+    neither take its path backwards, if it has one. waits: between flows, if any. nics: numbers of
+    flows that leave or arrive by other hosts of their servers, and these hosts.
     """
 
     src: npt.NDArray[np.uint32]
@@ -127,7 +127,7 @@ class Flows:
         return src, dst
 
     def of_entry(self, number: int) -> npt.NDArray[np.int64]:
-        """Return the flows of the traffic entry of a number."""
+        """Return the flows of the traffic entry with a number."""
         return np.flatnonzero(self.groups == number)
 
 
@@ -135,8 +135,8 @@ class Flows:
 class Block:
     """The flows of one entry; numbers stand for all flows.
 
-    paths: by flow, all its nodes. own_paths: by flow, its path and that of its ACKs, as entries
-    write them. waits: who waits for whom among them.
+    paths: by flow, all its nodes. own_paths: by flow, its path and that of its ACKs, as in entries.
+    waits: between these flows.
     """
 
     src: npt.NDArray[np.uint32]
@@ -151,7 +151,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Scene:
-    """What an entry may use when it is validated.
+    """The data with which an entry is validated.
 
     folder: of the experiment file. workloads: folder of the shipped distributions. payload, header:
     bytes of a full data frame. duration_ps: of the run.
@@ -255,7 +255,7 @@ class TrafficTable(Kind):
     off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")
     nic: Literal["own", "rail", "hash"] = Field(
         default="own",
-        description="Hosts of a server by which flows to other servers go: those named; the one of "
+        description="Hosts of a server by which flows to other servers go: those named; the one at "
         "the destination's place in its server, reached over the scale-up domain; or by a hash.",
     )
     path: NodePath | None = Field(
@@ -300,7 +300,7 @@ class TrafficTable(Kind):
         return self.start
 
     def stop_ps(self) -> int:
-        """Return when the sources fall silent [ps]; -1: never."""
+        """Return when the sources stop [ps]; -1: never."""
         return NEVER
 
 
@@ -398,7 +398,7 @@ def generator_of(seed: int, number: int) -> np.random.Generator:
 def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -> bool:
     """Whether canonical entries use random numbers.
 
-    Raises UserError when an entry has no flows in this network.
+    Raises UserError if an entry has no flows in this network.
     """
     for table in tables:
         random = np.random.Generator(np.random.PCG64(1))
@@ -593,7 +593,7 @@ def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def label_of(entry: TrafficTable, number: int) -> str:
-    """Return the name of the entry of a number: its label, else its kind and the number."""
+    """Return the name of the entry with a number: its label, else its kind and the number."""
     return entry.label or f"{entry.kind}-{number}"
 
 

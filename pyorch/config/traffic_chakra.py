@@ -82,13 +82,13 @@ def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
     first = check.scene.folder / f"{name}.0.et"
     if not is_file(first):
         what = f"there is no file '{name}.0.et' next to the experiment file"
-        check.add("file", what, "what comes before '.0.et', '.1.et', ... in the files' names")
+        check.add("file", what, "the part of the files' names before '.0.et', '.1.et', ...")
         return []
     beside = first.parent.glob(f"{glob.escape(Path(name).name)}.*.et")
     numbers = sorted(int(found[1]) for one in beside if (found := _NAME.search(one.name)))
     missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
     if missing:
-        what = f"'{name}.{numbers[-1]}.et' is there, and '{name}.{missing[0]}.et' is not"
+        what = f"'{name}.{missing[0]}.et' is missing, but '{name}.{numbers[-1]}.et' exists"
         check.add("file", what, "a file for each rank")
         return []
     traces = []

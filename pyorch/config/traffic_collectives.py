@@ -52,11 +52,11 @@ class Phase(Table):
 
     size: bytes of each rank's buffer; for `all_gather` those of the result. group_size, stride:
     every group of `group_size` ranks, `stride` apart, does the collective by itself. after: names
-    of collectives of which a rank must have finished its part before it begins with this one,
-    `delay` and a random time up to `jitter` later. step_delay: from the arrival of a block to the
-    sending of what waits for it (reduction). chunks: number of pieces of the buffer, for
-    pipelining. in_order: a rank sends to another one message of a chunk at a time. local: number of
-    consecutive ranks in a server. skew: that of the blocks of an all-to-all.
+    of collectives in which a rank must have finished its part before it begins this one, `delay`
+    and a random time up to `jitter` later. step_delay: from the arrival of a block to the sending
+    of what waits for it (reduction). chunks: number of pieces of the buffer, for pipelining.
+    in_order: a rank sends to another one message of a chunk at a time. local: number of consecutive
+    ranks in a server. skew: that of the blocks of an all-to-all.
     """
 
     left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
@@ -99,7 +99,8 @@ class Job(Table):
 class Collective(RankedTable):
     """Collective communication, of the file (TOML or JSON) or of the entry itself.
 
-    What waits for nothing starts in round r + 1 after everything that nothing waits for in round r.
+    Collectives that wait for no other start in round r + 1 after those of round r for which no
+    other waits.
     """
 
     file_key = "file"
@@ -263,7 +264,7 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
     parts = algorithm.parts(call) * phase.chunks
     if phase.size < parts:
         what = f"{phase.size} B in {parts} parts"
-        check.add(f"{key}.size", what, "a byte for each part at least")
+        check.add(f"{key}.size", what, "at least a byte for each part")
 
 
 def _algorithm(phase: Phase) -> collectives.Algorithm:
@@ -382,7 +383,7 @@ class _Schedule:
         yield _Edges(part.waiters + part.flow, part.after + part.flow, inside)
         if self._is_waited_for(part):
             yield from part.end_edges()
-        later = 0 if part.phase.after else 1  # then it waits for the round before
+        later = 0 if part.phase.after else 1  # 1: it waits for the previous round
         names = part.phase.after or (self.sinks if self.entry.repeat > 1 else [])
         for name in names:
             ends = self.by_name[name].ends_of(part.hosts, self.nodes)
@@ -440,7 +441,7 @@ class _Part:
         """Yield the waits of the end points."""
         flows = np.arange(self.length, dtype=np.int64)
         yield _Edges(self.end[self.receiver], flows + self.flow)
-        deaf = np.ones(len(self.hosts), dtype=bool)  # their part ends with what they send
+        deaf = np.ones(len(self.hosts), dtype=bool)  # their part ends with their last send
         deaf[self.receiver] = False
         sent = np.flatnonzero(deaf[self.sender])
         yield _Edges(self.end[self.sender[sent]], sent + self.flow)

@@ -2,7 +2,7 @@
 
 A message leaves when its send begins. A send is done when its message has arrived, or, if it is no
 longer than `eager`, at once; a recv when it has begun and the message has arrived; a calc after its
-time. So every step comes a delay after the latest of those before it: after a flow or a point
+time. So every step occurs a delay after the latest of those before it: after a flow or a point
 (pyorch.config.traffic.Waits).
 """
 
@@ -154,7 +154,7 @@ class Steps:
     """The flows of a schedule and what each waits for.
 
     src, dst: ranks, sizes: bytes, begins: when each may start; by flow. points: by point, the times
-    of which it is the latest. calcs: those that take time.
+    whose latest it is. calcs: those that take time.
     """
 
     def __init__(self, schedule: goal.Schedule, eager: int, slow: tuple[float, ...]) -> None:
@@ -203,7 +203,7 @@ class Steps:
 
     def block(self, nodes: npt.NDArray[np.uint32], start: int) -> Block:
         """Return the flows of ranks on nodes, of an entry that starts at `start` [ps]."""
-        origin = POINT + len(self.points)  # at time 0, for what may not begin before a time
+        origin = POINT + len(self.points)  # at time 0, for steps with an earliest time
         starts = [start + (delay if step is None else 0) for step, delay in self.begins]
         edges = [(n, *one) for n, one in enumerate(self.begins) if one.step is not None]
         for number, moments in enumerate(self.points):

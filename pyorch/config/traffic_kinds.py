@@ -26,16 +26,16 @@ from pyorch.errors import Problem, UserError
 from pyorch.fields import NEVER, Duration, Names, Size, Table, Time
 from pyorch.units import format_bytes
 
-#: Packets of the largest flow of a distribution above which its mean is not worked out.
+#: Maximum number of packets of a distribution's largest flow; above, its mean is not computed.
 MAX_PACKETS = 10_000_000
 Array = npt.NDArray[np.uint32]
 
 
 @traffic("greedy")
 class Greedy(TrafficTable):
-    """Sources that always have something to send, from `start` to `stop`.
+    """Sources that always have data to send, from `start` to `stop`.
 
-    `dst` is one host for all sources, or as many as sources, one each.
+    `dst` is one host for all sources, or one for each source.
     """
 
     src: Names
@@ -85,7 +85,7 @@ class Greedy(TrafficTable):
 
 
 class _Routed(TrafficTable):
-    """Flows on paths of their own, up to `jitter` late; without `size` they have no end."""
+    """Flows on fixed paths, up to `jitter` late; without `size` they are endless."""
 
     size: Size | None = None
     jitter: Time = 0
@@ -124,8 +124,8 @@ class _Routed(TrafficTable):
 class Cycle(_Routed):
     """Flows that close a cyclic buffer dependency of the network's shortest paths.
 
-    For every dependency of one cycle there are `flows` of them that use it, on shortest paths
-    drawn from the seed. They start up to `jitter` after `start`; without `size` they never end.
+    Every dependency of one cycle is used by `flows` flows, on shortest paths drawn from the seed.
+    They start up to `jitter` after `start`; without `size` they never end.
     """
 
     flows: int = Field(default=1, ge=1, le=1000)
@@ -146,8 +146,8 @@ class Cycle(_Routed):
 class Ring(_Routed):
     """Flows around a ring: from every host to the first host `hops` switches further on.
 
-    On paths that follow the switches' numbers, also where the other way round is shorter. They
-    start up to `jitter` after `start`; without `size` they never end.
+    Their paths follow the switches' numbers, even if the opposite direction is shorter. They start
+    up to `jitter` after `start`; without `size` they never end.
     """
 
     hops: int = Field(default=2, ge=1)
@@ -176,14 +176,14 @@ class Ring(_Routed):
         return super().resolve(check)
 
     def _check_links(self, check: Check) -> None:
-        """Every link of the paths is up at the start: they lead around no failed one."""
+        """Every link of the paths is up at the start: the paths do not avoid failed links."""
         network = check.scene.network
         paths = self._around(network)
         for a, b in sorted({pair for path in paths for pair in itertools.pairwise(path.tolist())}):
             if network.links[a, b] in network.failed_links:
                 what = f"the link from {network.names[a]} to {network.names[b]}"
                 what += " has failed from the start, and the paths of a ring do not avoid it"
-                others = 'traffic of another kind, such as "permutation", goes around it'
+                others = 'traffic of other kinds, such as "permutation", avoids it'
                 check.add("kind", what, None, others)
                 return
 
@@ -207,9 +207,9 @@ class Incast(TrafficTable):
     """Several sources send `size` to one host at once; `repeat` times, `interval` apart.
 
     The sources are `src`, or `degree` hosts drawn anew each time and for each of several `dst`.
-    Each start is late by up to `jitter`. With `load`, rounds come at random (Poisson) from `start`
-    to the end of the run, each to one of `dst`, drawn: so many that their payload is that share of
-    what all hosts can send.
+    Each start is late by up to `jitter`. With `load`, incasts arrive at random (Poisson) from
+    `start` to the end of the run, each to one drawn from `dst`, at a rate at which their payload is
+    that share of what all hosts can send.
     """
 
     dst: Names
@@ -230,7 +230,8 @@ class Incast(TrafficTable):
         if self.repeat > 1 and self.interval is None and self.load is None:
             check.add("interval", "missing", None, "a repeated incast needs its 'interval'")
         if self.load is not None and (self.repeat > 1 or self.interval is not None):
-            check.add("load", "says how often; 'repeat' and 'interval' do, too", "one of the two")
+            what = "'load' sets how often; so do 'repeat' and 'interval'"
+            check.add("load", what, "one of the two")
         dst = check.hosts("dst", self.dst)
         if dst is None:
             return None
@@ -262,7 +263,7 @@ class Incast(TrafficTable):
         return self.degree or len(self.src or ())
 
     def _count_rounds(self, network: Topology, duration_ps: int) -> float:
-        """Return how many receivers get an incast, on average where they come at random."""
+        """Return the number of incasts, each to one receiver; the mean if they are random."""
         if self.load is None:
             return len(self.dst) * self.repeat
         rate = self.load * float(network.host_rates[network.hosts].sum(dtype=np.float64))
@@ -342,7 +343,7 @@ class Permutation(TrafficTable):
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
         src = node_numbers(self.hosts, network)
         dst = np.roll(src, -(self.shift or 0))
-        while self.random and bool(np.any(src == dst)):  # e tries on average
+        while self.random and bool(np.any(src == dst)):  # e attempts on average
             dst = random.permutation(src)
         return Block(src, dst, self.size, self.start)
 
@@ -379,7 +380,7 @@ class AllToAll(TrafficTable):
 
 
 class Derived(Table):
-    """What a Poisson entry takes from elsewhere, so that its canonical form stands alone."""
+    """Values of a Poisson entry from elsewhere, so that its canonical form is self-contained."""
 
     sizes: list[int]
     cumulative: list[float]
@@ -391,8 +392,8 @@ class Derived(Table):
 class Poisson(TrafficTable):
     """Flows with sizes from a distribution arrive at random (Poisson) between random hosts.
 
-    `load` is the share of each source's link that payload and headers take on average. Preamble and
-    gap are not counted, nor is telemetry, so that a seed has the same flows under every scheme.
+    `load` is the share of each source's link that payload and headers use on average. Preamble, gap
+    and telemetry are not counted, so that a seed gives the same flows under every scheme.
     """
 
     workload: str
@@ -449,7 +450,7 @@ class Poisson(TrafficTable):
         )
 
     def _allowed(self, src: Array, dst: Array, network: Topology) -> npt.NDArray[np.bool_]:
-        """Return for every source whether the pattern leaves it a destination."""
+        """Return for every source whether the pattern allows it a destination."""
         targets = np.bincount(dst, minlength=len(network.names))
         in_rack = np.bincount(network.leaves[dst], minlength=len(network.names))
         near = in_rack[network.leaves[src]]

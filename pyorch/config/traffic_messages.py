@@ -61,7 +61,7 @@ class Messages(TrafficTable):
     """Messages listed in the experiment, or in a CSV file with columns COLUMNS and maybe OPTIONAL.
 
     In a CSV file plain numbers are bytes and ps, and several ids in `after` are separated by
-    blanks.
+    spaces.
     """
 
     file_key = "file"

@@ -15,7 +15,7 @@ from pyorch.config.topology import Topology
 from pyorch.errors import suggest
 
 AckMode = str
-"""The way of answers that have no path of their own: "reverse" or "ecmp"."""
+"""How answers without a separate path are routed: "reverse" or "ecmp"."""
 ACK_MODES = ("reverse", "ecmp")
 _BETWEEN = re.compile(r"\s*>\s*|\s+")
 
