@@ -389,7 +389,7 @@ def test_names_of_several_studies() -> None:
     assert names_of("gfc", paths) == names_of("gfc/", paths) == names_of("gfc/*", paths) == of_gfc
     assert names_of("all", paths) == known
     assert names_of("gfc/two-to-one, pfc/timer", paths) == ["gfc/two-to-one", "pfc/timer"]
-    with pytest.raises(UserError, match="no experiment has such a name"):
+    with pytest.raises(UserError, match="no experiment has this name"):
         names_of("gfc/two-to-one,pfc/nothing", paths)
 
 

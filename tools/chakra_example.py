@@ -27,7 +27,7 @@ def groups() -> dict[str, list[int]]:
 
 
 def nodes(rank: int) -> Iterator[Node]:
-    """Yield what a rank does: forward, backward, and the sums of gradients beside it."""
+    """Yield the nodes of a rank: forward, backward, and the sums of gradients in parallel."""
     tensor, data = f"tensor{rank // 2}", f"data{rank % 2}"
     number = 0
     last: tuple[int, ...] = ()

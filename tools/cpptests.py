@@ -58,9 +58,9 @@ def run_cpp_tests(
     """Build the test program and run the suites of the modules, each in a process of its own.
 
     expression: run only suites with it in their name, and compile only the tests of their modules.
-    many: run also the cases with thousands of random networks. before: results with another
-    profile: what took longest starts first, so that no core is idle at the end. Returns one result
-    per suite, ordered by name. Raises UserError when the build fails.
+    many: also run the cases with thousands of random networks. before: results with another
+    profile: the suites that took longest start first, so that no core is idle at the end. Returns
+    one result per suite, ordered by name. Raises UserError if the build fails.
     """
     builds = _builds(profile, quiet, root, expression)
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
@@ -77,7 +77,7 @@ def run_cpp_tests(
 def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> Suites:
     """Run the suites with each profile in turn, longest first by the times of the previous one.
 
-    expression, many: as of run_cpp_tests. Raises UserError when a build fails.
+    expression, many: as in run_cpp_tests. Raises UserError if a build fails.
     """
     found: dict[str, list[SuiteResult]] = {}
     for profile in profiles:
@@ -87,7 +87,7 @@ def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> 
 
 
 def longest_first(names: Sequence[str], before: Sequence[SuiteResult]) -> list[str]:
-    """Suites in starting order; those that have never been run come first."""
+    """Suites in starting order; those that have never run come first."""
     took = {result.name: result.seconds for result in before}
     return sorted(names, key=lambda name: took.get(name, math.inf), reverse=True)
 
@@ -105,8 +105,8 @@ def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:
 def _builds(profile: str, quiet: bool, root: Path | None, expression: str) -> list[BuildInfo]:
     """Build the test programs, and return the builds that have some.
 
-    The suites of modules of $PYORCH_MODULE_PATH are in a program of their own. Raises UserError
-    when a build fails.
+    The suites of modules of $PYORCH_MODULE_PATH are in a separate program. Raises UserError if a
+    build fails.
     """
     tested: list[str] = []
     if expression:
@@ -129,9 +129,9 @@ def _builds(profile: str, quiet: bool, root: Path | None, expression: str) -> li
 
 
 def list_suites(info: BuildInfo) -> dict[str, Path]:
-    """Return the programs that hold our suites, by the suites' names ("MODULE-...").
+    """Return the programs that contain our suites, by the suites' names ("MODULE-...").
 
-    The build must have its tests. Raises UserError when a program does not even start.
+    The build must have its tests. Raises UserError if a program does not even start.
     """
     prefixes = tuple(f"{module}-" for module in info.modules)
     suites: dict[str, Path] = {}
@@ -178,7 +178,7 @@ def _run_program(runner: Path, *options: str, timeout: int = SUITE_TIMEOUT) -> t
 
 
 def runners_of(info: BuildInfo) -> list[Path]:
-    """Return the programs of a build that hold suites. Raises ValueError when it has no tests."""
+    """Return the programs of a build with suites. Raises ValueError if it has no tests."""
     if info.programs is None:
         raise ValueError("this build was asked for without its tests")
     return sorted(info.programs.glob(f"{TEST_RUNNER}*"))

@@ -36,7 +36,7 @@ CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache",
 def run_tests(
     quick: bool = False, expression: str = "", many: bool = False, coverage: bool = False
 ) -> int:
-    """Run pytest and the C++ suites, release and sanitized; print what was left out.
+    """Run pytest and the C++ suites, release and sanitized; print what was omitted.
 
     many: only the C++ suites, release, including cases with thousands of random networks. coverage:
     print how much of each file of pyorch pytest covers.
@@ -58,8 +58,9 @@ def run_tests(
 def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int, list[str]]:
     """Run pytest, and the C++ suites while it waits; return the results.
 
-    Python tests often wait for a disk, for Slurm, or for each other: what is compiled and run next
-    to them at lower priority costs them no time. Raises UserError if the modules do not compile.
+    Python tests often wait for a disk, for Slurm, or for each other, so compiling and running
+    suites next to them at lower priority costs no time. Raises UserError if the modules do not
+    compile.
     """
     from pyorch.build import ensure_built
 
@@ -91,7 +92,7 @@ def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[boo
     """Whether everything passed, and the closing line.
 
     suites: whether each C++ suite passed. chosen: only some tests were selected; then one side may
-    be empty, otherwise an empty side means that tests got lost.
+    be empty, otherwise an empty side means that tests were lost.
     """
     cpp = f"{sum(suites)} of {len(suites)} C++ suites passed" if suites else "no C++ suite ran"
     python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
@@ -195,7 +196,7 @@ def cpp_sources(paths: Paths) -> list[Path]:
 
 
 def _program(name: str) -> str:
-    """A program beside this Python, else the one on PATH."""
+    """A program next to this Python, else the one on PATH."""
     beside = Path(sys.executable).parent / name
     return str(beside) if beside.exists() else name
 
@@ -265,7 +266,7 @@ def _clean_builds(paths: Paths, results: bool) -> None:
 
 
 def _clean_old(paths: Paths, dry_run: bool) -> int:
-    """Delete the runs of other builds than the current one, which is made first if necessary."""
+    """Delete the runs of other builds than the current one, which is built first if necessary."""
     from pyorch.build import ensure_built
     from pyorch.store import remove
     from tools.prune import find_runs, size_of

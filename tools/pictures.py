@@ -42,7 +42,7 @@ def refresh(
 ) -> tuple[list[Path], list[Picture]]:
     """Copy the pictures of these studies from their reports.
 
-    runs_of: the digest of a study's runs, as its report notes them in RUNS_FILE. Returns the files
+    runs_of: the digest of a study's runs, as its report records it in RUNS_FILE. Returns the files
     that changed, and the pictures that stay because there is no report of these runs.
     """
     changed, left = [], []

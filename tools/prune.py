@@ -18,7 +18,7 @@ from pyorch.store import Store
 if TYPE_CHECKING:
     from pyorch.engine.slurm.submission import Submission
 
-#: Folders of an experiment's results that hold one folder per run.
+#: Folders of an experiment's results that contain one folder per run.
 _OF_RUNS = ("runs", "failed", "damaged")
 _HASH = re.compile(rf"([0-9a-f]{{{HASH_DIGITS}}})(\.\d+)?")  # of a damaged run: with a number
 
@@ -51,7 +51,7 @@ def find_runs(results: Path, fingerprint: str) -> FoundRuns:
 def builds_of_sweeps(paths: Paths) -> dict[Path, str]:
     """Builds that jobs in Slurm's queue will load, with the sweeps of these jobs.
 
-    If Slurm cannot be asked, jobs of a sweep with missing runs count as waiting, unless they were
+    If Slurm does not answer, jobs of a sweep with missing runs count as waiting, unless they were
     cancelled.
     """
     from pyorch.engine.manifest import read_manifest

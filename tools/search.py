@@ -21,7 +21,7 @@ DEFAULTS = ("3", "16")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Search each network with each seed in each way."""
+    """Search each network with each seed and each source of flows."""
     seeds, most = (int(word) for word in [*arguments[:2], *DEFAULTS[len(arguments) :]])
     overrides = tuple(arguments[2:])
     plan = make_plan(STUDY, overrides, str(seeds), claim=True)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def cell(rows: Sequence[Mapping[str, object]], most: int) -> str:
-    """Trials to the first deadlock: median and worst; how often there was none."""
+    """Trials to the first deadlock: median and worst; and how often there was none."""
     counts = sorted(most + 1 if r["found_at"] == "" else int(str(r["found_at"])) for r in rows)
     missed = sum(count > most for count in counts)
     middle, worst = statistics.median_low(counts), counts[-1]

@@ -1,7 +1,7 @@
 """What a command may load before it does anything: the budget of its start, in modules.
 
-`invoke lint` counts them, because seconds say nothing on a busy machine. A module that a start does
-not need is imported inside the function that does.
+`invoke lint` counts them, because seconds mean nothing on a busy machine. A module that is not
+needed at the start is imported inside the function that needs it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ HEAVY |= {"networkx", "numpy", "pandas", "plotly", "pyarrow", "pydantic", "scipy
 
 @dataclass(frozen=True)
 class Budget:
-    """What a Python program may load: packages of HEAVY, and so many modules of pyorch."""
+    """What a Python program may load: packages of HEAVY, and a number of modules of pyorch."""
 
     words: Sequence[str]
     packages: frozenset[str]
     most: int
 
     def exceeded(self, loaded: set[str]) -> list[str]:
-        """Say what is loaded beyond the budget, one text each."""
+        """Return what is loaded beyond the budget, one text each."""
         heavy = {name.partition(".")[0] for name in loaded} & HEAVY - self.packages
         ours = sorted(name for name in loaded if name.partition(".")[0] == "pyorch")
         found = [f"loads {name}" for name in sorted(heavy)]
@@ -45,7 +45,7 @@ BUDGETS = (
     _budget("-mpyorch list", "invoke", 26),
     # a run, which loads numpy, pyarrow and cppyy when it begins
     _budget("-c import pyorch.run, pyorch.serve, pyorch.simulate, pyorch.metrics", "pydantic", 34),
-    # what a plan is read with: figures are checked, not drawn
+    # for reading a plan: figures are checked, not drawn
     _budget(
         "-c import pyorch.cli.show, pyorch.loading.load, pyorch.report.figures, "
         "pyorch.report.expect, pyorch.remarks.plan",
@@ -53,14 +53,14 @@ BUDGETS = (
         95,
     ),
 )
-"""Of what needs no built modules."""
+"""Budgets of commands that do not need built modules."""
 SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 120)
 REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 126)
-"""Of an experiment whose runs and report are there."""
+"""The budget of an experiment whose runs and report exist."""
 
 
 def loaded(words: Sequence[str]) -> set[str]:
-    """The modules that a Python program imports, as `python -X importtime` tells them."""
+    """The modules that a Python program imports, as reported by `python -X importtime`."""
     command = [sys.executable, "-X", "importtime", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
@@ -68,7 +68,7 @@ def loaded(words: Sequence[str]) -> set[str]:
 
 
 def main() -> int:
-    """Print what exceeds its budget; 1 when something does."""
+    """Print what exceeds its budget; return 1 if something does."""
     found = [
         f"python {' '.join(budget.words)}: {what}"
         for budget in BUDGETS

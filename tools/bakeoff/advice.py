@@ -20,9 +20,9 @@ FILE = "experiments/bakeoff/parts/advice.toml"
 class Number(Table):
     """What replaces a pair of braces.
 
-    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes;
-    or the ratio of a `claim` under an `attack`. With `value` and `to` the scheme's mean is the one
-    with that value of the sensitivity.
+    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes; or
+    the ratio of a `claim` under an `attack`. With `value` and `to` it is the scheme's mean with
+    that value of the sensitivity analysis.
     """
 
     scheme: str = ""
@@ -44,7 +44,7 @@ class Number(Table):
 class Ground(Table):
     """What has to hold in a row: the `verdict` on a scheme against another.
 
-    With `value` and `to` it has to hold where the scheme has that value of the sensitivity.
+    With `value` and `to` it has to hold if the scheme has that value of the sensitivity analysis.
     """
 
     row: str

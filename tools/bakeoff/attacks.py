@@ -1,4 +1,4 @@
-"""What an independent reader tried to break, and at which setting it broke."""
+"""Attacks of an independent reader on the claims, and the settings at which these broke."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def load_attacks(paths: Paths) -> Attacks:
 
 
 def parties(attacks: Attacks, attack: Attack, paths: Paths) -> Iterator[Party]:
-    """Yield all contestants of an attack. Raises UserError where a value cannot be set."""
+    """Yield all contestants of an attack. Raises UserError if a value cannot be set."""
     claims = [claim for claim in attacks.claim if claim.on == attack.on]
     plans: dict[tuple[str, ...], Plan] = {}  # the schemes by name share one
     for name in dict.fromkeys(name for claim in claims for name in claim.contestants):

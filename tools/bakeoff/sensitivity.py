@@ -93,7 +93,7 @@ def where_runs(plan: Plan, where: Where) -> list[RunSpec]:
 
 
 def trials(asked: Asked, overrides: Sequence[str], paths: Paths) -> Iterator[Trial]:
-    """Yield every changed value with its runs. Raises UserError where one cannot be set."""
+    """Yield every changed value with its runs. Raises UserError if one cannot be set."""
     for vary in asked.vary:
         for name, changes in vary.settings.items():
             plan = make_plan(asked.study, [*overrides, *changes], paths=paths)

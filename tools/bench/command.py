@@ -30,7 +30,7 @@ TRACED = "--trace=queue,pause"
 
 @dataclass(frozen=True)
 class WholeRun:
-    """One run by the local engine, in a process of its own: seconds of CPU and wall time.
+    """One run by the local engine, in a separate process: seconds of CPU and wall time.
 
     summary: its numbers.
     """
@@ -104,7 +104,7 @@ def _conclude(found: Record, paths: Paths, keep: bool) -> int:
 def measure(build: BuildInfo, plan: Plan, name: str, times: int, bare: list[float]) -> Line:
     """Measure one workload; a measurement of the bare loop follows each run, into `bare`.
 
-    Raises UserError when a program fails.
+    Raises UserError if a program fails.
     """
     (spec,) = plan.specs
     workload = programs.workload_of(name, spec.setting)

@@ -65,7 +65,7 @@ PAUSES, QUEUES = "pauses", "own queues a port"
 
 
 def cases() -> list[Case]:
-    """Return every run: one thing grows, the others stay."""
+    """Return every run: one quantity grows, the others are constant."""
     return [
         *(Case(HOSTS, k**3 // 4, k, 20_000) for k in (4, 8, 12, 16, 24, 32)),
         *(Case(MESSAGES, 16 * n, 4, 1000, (f"--messages={n}",)) for n in _DECADES),
@@ -75,7 +75,7 @@ def cases() -> list[Case]:
 
 
 def incasts() -> list[Incast]:
-    """Return the runs with more and more pauses (a lower XOFF), and those with more own queues."""
+    """Return the runs with increasing pauses (a lower XOFF), and those with more own queues."""
     return [
         *(
             Incast(PAUSES, kb, (f"buffer.xoff={kb}KB", f"buffer.xon={kb - 4}KB"))
@@ -170,7 +170,7 @@ def table_of(costs: Sequence[Cost]) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame, file: Path) -> None:
-    """Draw CPU time per hop and memory against everything that grows. Raises OSError."""
+    """Plot CPU time per hop and memory against each growing quantity. Raises OSError."""
     import matplotlib.pyplot as plt
     import seaborn as sns
     from matplotlib.ticker import NullLocator, ScalarFormatter

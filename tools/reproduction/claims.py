@@ -131,7 +131,7 @@ def uncounted(
 
 
 def setting_text(point: Mapping[str, Any]) -> str:
-    """A setting for people: "Stages, queue_service = Fifo"."""
+    """A setting in words: "Stages, queue_service = Fifo"."""
     return ", ".join(_named(name, [value]) for name, value in point.items() if value != "")
 
 
@@ -154,12 +154,12 @@ class Evidence:
 
     @property
     def holds(self) -> int:
-        """In how many settings it holds."""
+        """The number of settings in which it holds."""
         return len(self.judged) - len(self.failed)
 
     @property
     def verdict(self) -> str:
-        """What these settings alone say."""
+        """The verdict of these settings alone."""
         return grade(self.holds, len(self.judged))
 
 
@@ -169,7 +169,7 @@ def evidence_of(
     """Return the settings of a plan (parameters by name) in which an expectation was judged.
 
     Settings that differ only in the parameters of worst_over are one, the first of them.
-    Raises KeyError when a cell is none of the points.
+    Raises KeyError if a cell is none of the points.
     """
     numbers: dict[tuple[str, ...], int] = {}
     names = list(dict.fromkeys(name for point in points for name in point))
@@ -185,7 +185,7 @@ def evidence_of(
 
 
 def _texts(point: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
-    """What tells a setting from others: a table of runs has NaN for none, and 3.0 for 3."""
+    """What distinguishes a setting; a table of runs has NaN for none, and 3.0 for 3."""
     values = (point.get(name) for name in names)
     return tuple("" if absent(value) else value_text(value) for value in values)
 
@@ -201,7 +201,7 @@ def together(parts: Iterable[tuple[str, Evidence]]) -> tuple[int, int]:
 
 
 def where_not(result: Result) -> str:
-    """The settings in which an expectation does not hold, "" when it does everywhere."""
+    """The settings in which an expectation does not hold, "" if it does everywhere."""
     against = [cell for cell in result.cells if not cell.holds]
     if not against:
         return ""
@@ -215,7 +215,7 @@ def _varies(name: str, cells: Sequence[Cell]) -> bool:
 
 
 def grade(holds: int, total: int, *, exists: bool = False) -> str:
-    """The verdict on so many settings in which something holds, of so many.
+    """The verdict on something that holds in `holds` of `total` settings.
 
     exists: whether one setting is enough.
     """

@@ -48,7 +48,7 @@ def names_of(pattern: str, paths: Paths) -> list[str] | None:
     for part in parts:
         mine = [name for name in known if _means(part, name)]
         if not mine:
-            problem = Problem(part, "no experiment has such a name", None, "`invoke list` has all")
+            problem = Problem(part, "no experiment has this name", None, "`invoke list` lists all")
             raise UserError([problem])
         found += mine
     return list(dict.fromkeys(found))
@@ -65,7 +65,7 @@ def _means(part: str, name: str) -> bool:
 def study_of(name: str, paths: Paths, told: Told) -> Study:
     """A study's expectations, and their results from those seeds of which all runs are done.
 
-    Raises UserError when it cannot be read.
+    Raises UserError if it cannot be read.
     """
     from pyorch.loading.load import load_experiment
     from pyorch.report.data import ReportData
@@ -114,7 +114,7 @@ def rows_of(
     """(rows of the page, studies of these of which no seed is done).
 
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
-    them while its settings are those of then. Raises UserError.
+    them, as long as its settings are still the same. Raises UserError.
     """
     from pyorch.loading.find import list_experiments
     from tools.reproduction.page import carry_over, from_csv, make_rows
@@ -132,7 +132,7 @@ def rows_of(
 
 
 def unread(name: str, paths: Paths) -> Study:
-    """A study without results. Raises UserError when its file cannot be read."""
+    """A study without results. Raises UserError if its file cannot be read."""
     from pyorch.loading.load import load_experiment
     from tools.reproduction.page import Study
 
@@ -203,11 +203,11 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: boo
     for verdict, count in found.verdicts.items():
         print(f"{count:5}  {verdict}")
     for study in found.left:
-        print(f"{study}: no seed is done; its rows are those of before", file=sys.stderr)
+        print(f"{study}: no seed is done; its rows are unchanged", file=sys.stderr)
     for picture in found.changed:
         print(f"picture: {picture}")
     for old in found.kept:
         what = f"no report of the runs that {old.study} now means; `invoke report {old.study}`"
-        print(door.spoken(f"{old.file.name}: as before: {what}"), file=sys.stderr)
+        print(door.spoken(f"{old.file.name}: unchanged: {what}"), file=sys.stderr)
     print(f"page: {found.page}\ntable: {found.table}")
     return OK

@@ -96,7 +96,7 @@ class Row:
 
     @property
     def says(self) -> str:
-        """In how many settings it holds: "5 of 8"; the verdict when it was not judged."""
+        """In how many settings it holds: "5 of 8"; the verdict if it was not judged."""
         found = self.found
         return f"{found.holds} of {len(found.judged)}" if found.judged else self.verdict
 
@@ -109,7 +109,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with all its evidence. holds, total: settings in which it holds, of so many."""
+    """A claim with all its evidence. holds: settings in which it holds, of `total`."""
 
     document: str
     place: str
@@ -138,8 +138,8 @@ class Judged:
 class Study:
     """What the page needs of a study: its expectations, and their results, None without any.
 
-    points: the parameters of each setting, in the order of the plan. settings: tells versions of
-    its settings apart. note: what is to be said of the results as a whole.
+    points: the parameters of each setting, in the order of the plan. settings: the version of its
+    settings. note: a remark on the results as a whole.
     """
 
     name: str
@@ -153,7 +153,7 @@ class Study:
 def make_rows(published: Published, studies: Sequence[Study]) -> list[Row]:
     """All rows, by document and by their place in it.
 
-    Raises UserError when an entry names a study, or an expectation a claim, that does not exist.
+    Raises UserError if an entry names a study, or an expectation a claim, that does not exist.
     """
     _check_names(published, studies)
     rows = [row for claim in published.claim for row in _of_claim(claim, studies)]
@@ -201,7 +201,7 @@ def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     if not claim.why:
         where = f'published.toml: "{claim.what}"'
         what = "no expectation names this claim"
-        hint = "name it in the `claim` of an [[expect]], or say in `why` what keeps it from that"
+        hint = "name it in the `claim` of an [[expect]], or say in `why` what prevents that"
         raise UserError([Problem(where, what, None, hint)])
     return [replace(base, study=claim.study, why=claim.why)]
 
@@ -271,7 +271,7 @@ def claims_of(rows: Iterable[Row]) -> list[Judged]:
 
 
 def _judged(mine: Sequence[Row]) -> Judged:
-    """A claim, from all rows of its evidence. What was not run keeps it open."""
+    """A claim, from all rows of its evidence. It stays open if something was not run."""
     one = mine[0]
     holds, total = together((row.study, row.found) for row in mine)
     verdict = grade(holds, total, exists=one.exists)
@@ -286,16 +286,16 @@ def facts_of(rows: Iterable[Row]) -> list[Row]:
 
 
 def carry_over(rows: Sequence[Row], before: Iterable[Row]) -> list[Row]:
-    """Rows of studies that were not run, with what an earlier page says of the same.
+    """Rows of studies that were not run, with the results of an earlier page.
 
-    What was measured with other settings is not carried: the row stays "not run" and says so.
+    Results with other settings are not carried over: the row stays "not run" and says so.
     """
     known = {row.key: row for row in before}
     return [_carried(row, known.get(row.key)) for row in rows]
 
 
 def _carried(row: Row, old: Row | None) -> Row:
-    """A row with what was said of it before."""
+    """A row with its earlier results."""
     if row.verdict != NOT_RUN or old is None or old.verdict == NOT_RUN:
         return row
     if old.settings != row.settings:
@@ -326,7 +326,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def from_csv(text: str) -> list[Row]:
-    """The rows of a file that to_csv made."""
+    """The rows of a file written by to_csv."""
     rows = []
     for line in csv.DictReader(io.StringIO(text)):
         cells: dict[str, Any] = dict(line)
@@ -337,7 +337,7 @@ def from_csv(text: str) -> list[Row]:
 
 
 def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending numbers, in few words: "0-7, 12"."""
+    """Ascending numbers in short: "0-7, 12"."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -348,7 +348,7 @@ def ranges_text(numbers: Sequence[int]) -> str:
 
 
 def numbers_of(text: str) -> tuple[int, ...]:
-    """The numbers that ranges_text wrote."""
+    """The numbers of a text from ranges_text."""
     ends = [part.partition("-")[::2] for part in text.split(", ") if part]
     return tuple(n for low, high in ends for n in range(int(low), int(high or low) + 1))
 

@@ -98,7 +98,7 @@ CLOSED_FORMS: Mapping[str, Callable[[], Quantity]] = {
     "sfc-transit-share": lambda: Quantity(34_000 / 125_000, "1"),
     "sfc-in-transit": lambda: Quantity(0.75 * 25 * _G * 2 * 7e-6 / 8, "B"),
 }
-"""Numbers that a document computes from others, computed again; `closed_form` names one."""
+"""Numbers that a document computes from others, recomputed; `closed_form` names one."""
 
 
 class Document(Entry):
@@ -110,11 +110,11 @@ class Document(Entry):
 
 
 class Number(Entry):
-    """What a document states and no run can refute, in one of two forms.
+    """A statement of a document that no run can refute, in one of two forms.
 
-    `verdict` says that it is an input ("setting", which `study` uses as it is given) or "not
-    modelled", and `why`. `closed_form` computes it again from what the document gives, and
-    `tolerance` (relative) judges, or `bound`: whether `value` is the most or the least.
+    `verdict` says that it is an input ("setting", which `study` uses as given) or "not modelled",
+    and `why`. `closed_form` recomputes it from the document's values, judged by `tolerance`
+    (relative), or by `bound`: whether `value` is the maximum or the minimum.
     """
 
     document: EntryName
@@ -139,7 +139,7 @@ class Number(Entry):
         return math.isclose(found, wanted, rel_tol=self.tolerance or 0)
 
     def criterion(self) -> str:
-        """What counts as reached, for people: "69 Mb/s ± 1 %", "≤ 23 KB"; "" without a value."""
+        """The criterion in words: "69 Mb/s ± 1 %", "≤ 23 KB"; "" without a value."""
         if self.value is None:
             return ""
         percent = self.published.endswith("%")
