@@ -1,7 +1,7 @@
 """Trials that the search takes beside random flows: python -m tools.search [SEEDS TRIALS SET...].
 
 Prints a table of deadlock/networks (docs/deadlock-lab.md) and writes all counts as CSV. SET: as
---set has it, such as port.queue_service=round_robin.
+for --set, such as port.queue_service=round_robin.
 """
 
 from __future__ import annotations

@@ -372,7 +372,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _forget(request: _Request, info: BuildInfo) -> None:
-    """Delete what is not needed: results use only release builds, and tests only the present."""
+    """Delete what is not needed: only release builds give results, only new ones are tested."""
     for build in finished.builds_in(request.folder):
         if build != info.folder and request.profile != "release":
             finished.remove(build)

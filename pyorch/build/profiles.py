@@ -30,8 +30,8 @@ PROFILES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: What is added to them for tests, which make no results: with NS_TEST_... in every other line they
-#: take longer to compile than to run.
+#: Flags added for tests, which give no results: with NS_TEST_... in every other line they take
+#: longer to compile than to run.
 TEST_FLAGS: Mapping[str, str] = MappingProxyType({"release": "-O1", "sanitize": "-O0"})
 
 

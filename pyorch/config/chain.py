@@ -1,4 +1,4 @@
-"""The critical chain of an entry's flows: who waited for whom, from the last arrival back.
+"""The critical chain of an entry's flows: what waited for what, from the last arrival back.
 
 A flow starts when the last of what it waits for is over, plus a delay; so the flow that arrives
 last leads back, step by step, to one that waited for nothing. The lengths of these steps add up to

@@ -304,7 +304,7 @@ class _Schedule:
             for rank in members:
                 if rank not in parts:
                     what = f"rank {rank} has no collective number {turn + 1} of this group"
-                    hint = "every rank of a group takes part in all"
+                    hint = "every rank of a group must take part in all its collectives"
                     self.tell(at, first.node, what, None, hint)
             for rank, part in parts.items():
                 for name, value, other in (

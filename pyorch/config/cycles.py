@@ -76,7 +76,7 @@ class ShortestPaths:
         return self.edges[np.argwhere(used)]
 
     def _lengths(self, turns: Places) -> npt.NDArray[np.int16]:
-        """Hops from edge to edge by way of a turn: (turns, edges, edges)."""
+        """Hops from edge to edge via a turn: (turns, edges, edges)."""
         before = self.distance[np.ix_(turns[:, 0], self.edges)]
         after = self.distance[np.ix_(turns[:, 2], self.edges)]
         lengths: npt.NDArray[np.int16] = before[:, :, None] + np.int16(2) + after[:, None, :]

@@ -17,7 +17,7 @@ from pyorch.config.traffic import POINT, Flows, Waits
 from pyorch.errors import Problem, UserError
 
 CPUS = 256
-"""CPUs of a rank in LogGOPSim; waits that may overlap take one each, in turn."""
+"""CPUs of a rank in LogGOPSim; delays that may overlap use these in turn."""
 
 
 class _Writer:

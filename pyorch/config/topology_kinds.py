@@ -77,7 +77,7 @@ class _Trunks(TopologyTable):
 class Star(TopologyTable):
     """Hosts h0, h1, ... on one switch s0."""
 
-    hosts: int = Field(ge=2, le=65536, description="How many hosts.")
+    hosts: int = Field(ge=2, le=65536, description="Number of hosts.")
 
     @override
     def wire(self) -> Wiring:
@@ -125,7 +125,7 @@ class _Chain(_Trunks):
 class Line(_Chain):
     """Switches s0, s1, ... in a line, with hosts on each."""
 
-    switches: int = Field(ge=1, le=4096, description="How many switches.")
+    switches: int = Field(ge=1, le=4096, description="Number of switches.")
 
     @override
     def wire(self) -> Wiring:
@@ -136,7 +136,7 @@ class Line(_Chain):
 class Ring(_Chain):
     """Switches s0, s1, ... in a ring, with hosts on each."""
 
-    switches: int = Field(ge=3, le=4096, description="How many switches.")
+    switches: int = Field(ge=3, le=4096, description="Number of switches.")
 
     @override
     def wire(self) -> Wiring:
@@ -210,7 +210,7 @@ class FatTree(_Tiers):
 class _Leaves(_Tiers):
     """Leaves leaf0, ... linked to all spines spine0, ..."""
 
-    spines: int = Field(ge=1, le=4096, description="How many spines.")
+    spines: int = Field(ge=1, le=4096, description="Number of spines.")
     uplink_rate: LinkRate | None = Field(
         default=None, description="Rate between leaves and spines; none: as hosts'."
     )
@@ -251,7 +251,7 @@ class _Leaves(_Tiers):
 class LeafSpine(_Leaves):
     """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
 
-    leaves: int = Field(ge=1, le=4096, description="How many leaves.")
+    leaves: int = Field(ge=1, le=4096, description="Number of leaves.")
     hosts_per_leaf: int = Field(ge=1, le=4096, description="Hosts on each leaf.")
 
     @override
@@ -268,7 +268,7 @@ class RailOptimised(_Leaves):
     hosts_per_nic a rail has the hosts of one NIC of each server.
     """
 
-    groups: int = Field(ge=1, le=4096, description="How many groups of servers.")
+    groups: int = Field(ge=1, le=4096, description="Number of groups of servers.")
     servers_per_group: int = Field(ge=1, le=4096, description="Servers of each group.")
 
     @override
@@ -296,7 +296,7 @@ class Dragonfly(TopologyTable):
         "Kim, Dally, Scott, Abts: Technology-Driven, Highly-Scalable Dragonfly Topology. ISCA 2008."
     )
 
-    groups: int = Field(ge=2, le=4096, description="How many groups.")
+    groups: int = Field(ge=2, le=4096, description="Number of groups.")
     routers_per_group: int = Field(ge=1, le=1024, description="Routers of each group.")
     hosts_per_router: int = Field(ge=1, le=4096, description="Hosts on each router.")
     global_links: int = Field(ge=1, le=1024, description="Links of a router to other groups.")

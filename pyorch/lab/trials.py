@@ -43,7 +43,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Step:
-    """One trial in the table of steps, which does not contain trials made in vain next to it."""
+    """One trial in the table of steps; trials made in parallel in vain are not listed."""
 
     stage: str
     what: str
