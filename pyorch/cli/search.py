@@ -95,7 +95,7 @@ def _tell(found: Search, file: Path) -> int:
     if written is None:
         if count:
             print(f"steps:    {file.with_suffix('.trials.csv')}")
-        print(f"found:    no run that is {found.condition.text}")
+        print(f"found:    no run in which {found.condition.text!r} holds")
         return FAILED
     if written.cycle:
         print(f"cycle:    {' -> '.join([*written.cycle, written.cycle[0]])}")

@@ -110,7 +110,7 @@ class Search(Readable):
         """Whether something was found, and how to write it."""
         text, count = self.condition.text, len(self.tried)
         if self.case is None:
-            yield f"{self.origin}: no run that is {text} in {count} trials"
+            yield f"{self.origin}: {text!r} holds in none of {count} trials"
         else:
             yield f"{self.origin}: {text} after {count} trials; search(..., out=FILE) writes it"
         if not self.cycles:
