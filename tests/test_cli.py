@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -134,6 +135,16 @@ def test_a_name_is_found_on_the_command_line(words: str, given: bool) -> None:
     takes_value["--dry-run"] = False
     found, stray = tasks.positional_words(words.split(), "experiment", takes_value)
     assert (bool(found), stray) == (given, False)
+
+
+@pytest.mark.parametrize("words", ["run gfc/x", "run", "experiment gfc/x"])
+def test_an_experiment_is_run_by_either_name(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside a checkout the verb is `run`."""
+    monkeypatch.setattr(sys, "argv", ["invoke", *words.split()])
+    task = copy.deepcopy(tasks.experiment)  # which its arguments take the help texts from
+    name = next(one for one in task.get_arguments() if one.name == "name")
+    assert name.positional == ("gfc/x" in words)
+    assert name.positional or name.default == tasks.DEFAULT
 
 
 def test_a_project_without_experiments_says_so(

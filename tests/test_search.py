@@ -414,6 +414,8 @@ def test_the_command_writes_what_it_found_and_maps_a_region(
     assert region.trials.runs == 0  # they are kept, and found
     assert len(region.map.points) == 25
     assert same.read_bytes() == border.read_bytes()
+    held = sum(point.hits for point in region.map.points.values())
+    assert f"'peak > 100KB' holds at {held}, 0 undecided" in str(region)
 
 
 @pytest.mark.cpp

@@ -9,7 +9,6 @@ from pathlib import Path
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.cli.door import say
 from pyorch.errors import Problem, UserError
-from pyorch.lab.border import CONFIDENCE, Verdict
 from pyorch.lab.ranges import read_axes
 from pyorch.lab.region import CELLS, Region, RegionFiles, map_region, write_region
 from pyorch.lab.region import MADE_BY as BORDER_MADE_BY
@@ -108,25 +107,7 @@ def _tell(found: Search, file: Path) -> int:
 
 
 def _tell_region(region: Region, files: RegionFiles) -> int:
-    points = region.map.points.values()
-    whole = (region.map.side + 1) ** len(region.axes)
-    undecided = sum(point.verdict is Verdict.OPEN for point in points)
-    print(f"points:   {len(points)} of {whole} of the grid, {undecided} undecided")
-    impossible = sum(point.verdict is Verdict.IMPOSSIBLE for point in points)
-    if impossible:
-        logs = region.trials.store.failed
-        print(f"none:     at {impossible} points the run is impossible; logs are in {logs}")
-    runs = sum(point.runs for point in points)
-    print(f"runs:     {runs}, {region.trials.runs} simulated now, in {region.trials.store.root}")
-    if len(region.seeds) == 1:
-        print("decided:  by one seed, so that no confidence is stated")
-    else:
-        confidence = f"at {CONFIDENCE:.0%} each, Clopper and Pearson, {len(region.seeds)} seeds"
-        print(f"decided:  {confidence} at most")
-    for key, width in region.widest.items():
-        print(f"border:   along {key} in intervals at most {width} wide")
-    if not region.widest:
-        print("border:   none between the points of the grid")
+    print(region)
     print(f"figure:   {', '.join(map(str, files.figures))}")
     print(f"points:   {files.points}")
     print(f"border:   {files.border}")

@@ -44,7 +44,9 @@ class PositionalTask(Task[Any]):
             f"--{str(argument.name).strip('_').replace('_', '-')}": argument.takes_value
             for argument in arguments
         }
-        words, stray = positional_words(sys.argv[1:], self.name, takes_value)
+        names = {self.name, *self.aliases}
+        name = next((word for word in sys.argv[1:] if word in names), self.name)
+        words, stray = positional_words(sys.argv[1:], name, takes_value)
         wanted = [argument for argument in arguments if argument.positional]
         for argument in wanted[len(words) :]:
             default = {"name": self.default_name, "run": self.default_run}.get(str(argument.name))
@@ -147,6 +149,7 @@ def show(
 
 @task(
     klass=NamedTask,
+    aliases=("run",),  # as it is called outside a checkout
     positional=["name"],
     iterable=["set_"],
     help=SELECT
@@ -662,7 +665,9 @@ TASKS: set[str] = set()
 
 def register(found: Mapping[str, object]) -> None:
     """Note the tasks of a module, by its globals."""
-    TASKS.update(value.name for value in found.values() if isinstance(value, Task))
+    for value in found.values():
+        if isinstance(value, Task):
+            TASKS.update((value.name, *value.aliases))
 
 
 register(globals())

@@ -1,8 +1,8 @@
 """How a run becomes a process: a separate command, or a fork of a preloaded process.
 
 Loading the libraries, parsing a header and compiling cppyy's wrappers takes half a second, longer
-than many runs. So the engine keeps one process (`pyorch.serve`) that has done this, and every run is
-a fork of it: just as isolated, but ready in milliseconds.
+than many runs. So the engine keeps one process (`pyorch.serve`) that has done this, and every run
+is a fork of it: just as isolated, but ready in milliseconds.
 """
 
 from __future__ import annotations

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
 
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
@@ -22,6 +25,7 @@ from pyorch.lab.border import (
 )
 from pyorch.lab.condition import read_condition
 from pyorch.lab.ranges import Axis
+from pyorch.lab.readable import Readable
 from pyorch.lab.search import OPTION, trials_of
 from pyorch.lab.trials import IMPOSSIBLE, Trials
 from pyorch.lab.varied import Varied
@@ -48,8 +52,8 @@ INSIDE, OUTSIDE, BETWEEN = "#eccac5", "#e4eef5", "#fbf0d5"
 """Colours of cells: the condition holds at all corners, at none, or the border crosses it."""
 
 
-@dataclass(frozen=True)
-class Region:
+@dataclass(frozen=True, repr=False)
+class Region(Readable):
     """A mapped region. seeds: that a point may use. origin: the run on which it is based."""
 
     map: Map
@@ -57,6 +61,29 @@ class Region:
     seeds: tuple[int, ...]
     trials: Trials
     origin: str
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """How much was computed and decided, and how narrow the border is along each axis."""
+        verdicts = Counter(point.verdict for point in self.map.points.values())
+        count, whole = verdicts.total(), (self.map.side + 1) ** len(self.axes)
+        often = f"holds at {verdicts[Verdict.HOLDS]}, {verdicts[Verdict.OPEN]} undecided"
+        text = self.trials.condition.text
+        yield f"points:   {count} of {whole} of the grid; {text!r} {often}"
+        if impossible := verdicts[Verdict.IMPOSSIBLE]:
+            logs = self.trials.store.failed
+            yield f"none:     at {impossible} points the run is impossible; logs are in {logs}"
+        runs = sum(point.runs for point in self.map.points.values())
+        yield f"runs:     {runs}, {self.trials.runs} simulated now, in {self.trials.store.root}"
+        if len(self.seeds) == 1:
+            yield "decided:  by one seed, so that no confidence is stated"
+        else:
+            confidence = f"at {CONFIDENCE:.0%} each, Clopper and Pearson, {len(self.seeds)} seeds"
+            yield f"decided:  {confidence} at most"
+        for key, width in self.widest.items():
+            yield f"border:   along {key} in intervals at most {width} wide"
+        if not self.widest:
+            yield "border:   none between the points of the grid"
 
     def texts(self, place: Place) -> dict[str, str]:
         """The values at a point by key."""
