@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyorch.config import goal, traffic
 from pyorch.config.goal_of_flows import goal_of_flows
 from pyorch.config.traffic_goal import Steps
 from pyorch.errors import UserError
+from tests.strategies import network
 from tests.test_collectives import ACK, IDEAL, across, edges
 from tests.test_end_to_end import run
 from tests.test_traffic import STAR, make, resolve
@@ -56,7 +58,7 @@ def test_a_schedule_is_read() -> None:
     assert dict(schedule.matches) == {1: 3, 5: 2}
     again, _ = goal.read(goal.plain(PING_PONG))
     assert again is not None
-    assert [one[:6] for one in again.operations] == [one[:6] for one in schedule.operations]
+    assert [one[:7] for one in again.operations] == [one[:7] for one in schedule.operations]
     assert again.waits == schedule.waits
 
 
@@ -82,7 +84,7 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
         (HEAD + "send 5b to 2\n" + OTHER, ["line 3: rank 2 of 2"]),
         (HEAD + "send 5b from 1\n" + OTHER, ["line 3: send ... from"]),
         (HEAD + "recv 5b from -1 tag -1\n" + OTHER, ["line 3: a recv that accepts any rank"]),
-        (HEAD + "send 5b to 1 nic 2\n" + OTHER, ["line 3: nic 2"]),
+        (HEAD + "send 5b to 1 nic 2\n" + OTHER, ["line 3: nic 2 of a rank that is one host"]),
         (
             HEAD + "s: send 5b to 1\ns: calc 3\n" + OTHER,
             ["line 4: the label 's' is in line 3 already"],
@@ -118,6 +120,44 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, told: li
         assert any(problem.startswith(wanted) for problem in problems), (wanted, problems)
 
 
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("send 5 to 1", "send: the size is '5'"),
+        ("send 5b 1", "send: the rank is '1'"),
+        ("send 5b to h1", "send: the rank is 'h1'"),
+        ("send 5b to 1 tag 1234567890123456789", "send: the tag is '1234567890123456789'"),
+        ("send 5b to 1 tag " + "9" * 100, "send: the tag is '" + "9" * 40 + "...'"),
+        ("send 5b to 1 tag", "send: the tag is missing"),
+        ("recv 5b from 1 cpu x nic 1", "recv: the cpu is 'x'"),
+        ("recv 5b from 1 cpu 3 nic -1", "recv: the nic is '-1'"),
+        ("send 5b to 1 cpu 1 tag 2", "send: 'tag' is no field, or not in order"),
+        ("calc 1.5", "calc: the time is '1.5'"),
+        ("calc 7 nic 1", "calc: 'nic' is no field, or not in order"),
+        ("sleep 7", "not understood: 'l: sleep 7'"),
+    ],
+)
+def test_the_wrong_field_is_told_alone(statement: str, told: str) -> None:
+    """A refused statement is no reason to report what waits for its label."""
+    waits = "c: calc 1\nc requires l\nl requires c\n"
+    _, mistakes = goal.read(HEAD + f"l: {statement}\n" + waits + OTHER)
+    assert [(one.line, one.what) for one in mistakes] == [(3, told)]
+    assert mistakes[0].allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("num_ranks two\nrank 0 {\nsend 5b to 1\n}\n", (1, "num_ranks: the number is 'two'")),
+        ("num_ranks 2\nrank 0\n{\nsend 5b to 1\n}\n", (2, "rank: the block is missing")),
+    ],
+)
+def test_a_refused_head_is_told_alone(text: str, told: tuple[int, str]) -> None:
+    """What follows cannot be judged without it."""
+    _, mistakes = goal.read(text)
+    assert [(one.line, one.what) for one in mistakes] == [told]
+
+
 def test_only_the_text_form_is_read(tmp_path: Path) -> None:
     """Compressed or binary files are reported, and so is a single rank."""
     cases = {
@@ -141,6 +181,146 @@ def test_ranks_need_hosts() -> None:
     assert "7 ranks on 6 hosts" in problems[0]
     flows = make({"kind": "goal", "schedule": PING_PONG, "hosts": ["h4", "h2", "h0"]})
     assert (flows.src.tolist(), flows.dst.tolist()) == ([4, 2], [2, 4])
+
+
+# ---------------------------------------------------------------------------------------------
+# Ranks that are servers, in files as ATLAHS's generators write them
+
+#: Two nodes of two GPUs. Two channels, in opposite directions around the ring of GPUs, so that a
+#: message leaves one GPU and arrives at the other. Tags: chunk, channel, sequence, type, group.
+ATLAHS = """num_ranks 2
+
+rank 0 {
+l1: calc 0 cpu 0
+l2: calc 0 cpu 0
+l3: calc 500 cpu 1
+l3 requires l1
+l4: send 10000b to 1 tag 12000001031 cpu 2 nic 1
+l4 requires l3
+l5: recv 10000b from 1 tag 13000001031 cpu 2 nic 0
+l5 requires l3
+l2 requires l4
+l2 requires l5
+l6: send 10000b to 1 tag 12010001031 cpu 3nic 0
+l6 requires l3
+l7: recv 10000b from 1 tag 13010001031 cpu 3 nic 1
+l7 requires l3
+l2 requires l6
+l2 requires l7
+}
+
+rank 1 {
+l1: calc 0 cpu 0
+l2: calc 0 cpu 0
+l3: recv 10000b from 0 tag 12000001031 cpu 1 nic 0
+l3 requires l1
+l4: recv 10000b from 0 tag 12010001031 cpu 2 nic 1
+l4 requires l1
+l5: calc 0 cpu 1
+l5 requires l3
+l5 requires l4
+l6: calc 2000 cpu 1
+l6 requires l5
+l7: send 10000b to 0 tag 13000001031 cpu 1 nic 1
+l7 requires l6
+l2 requires l7
+l8: send 10000b to 0 tag 13010001031 cpu 2nic 0
+l8 requires l6
+l2 requires l8
+}
+"""
+PAIRS = network(kind="star", hosts=8, hosts_per_server=2)
+
+
+def ends(entry: dict[str, Any], seed: int = 1) -> list[tuple[int, int]]:
+    """Source and destination of every flow of ATLAHS's file, with ranks that are servers."""
+    flows = make({"kind": "goal", "schedule": ATLAHS, "ranks": "servers"} | entry, PAIRS, seed)
+    return list(zip(flows.src.tolist(), flows.dst.tolist(), strict=True))
+
+
+def test_a_rank_can_be_a_server() -> None:
+    """Rank n is the n-th server, or of those named the n-th, and NIC k its host k."""
+    assert ends({}) == [(1, 2), (0, 3), (3, 0), (2, 1)]
+    assert ends({"hosts": ["h6", "h2..h3"]}) == [(7, 2), (6, 3), (3, 6), (2, 7)]
+    drawn = [ends({"placement": "random"}, seed) for seed in range(9)]
+    assert len({one[0][0] // 2 for one in drawn}) > 2, "servers at random"
+    for (a, b), (c, d), *back in drawn:
+        assert (a % 2, b % 2, c % 2, d % 2) == (1, 0, 0, 1), "and all hosts of a rank on one"
+        assert (a // 2, b // 2) == (c // 2, d // 2)
+        assert back == [(d, c), (b, a)]
+
+
+def test_the_page_says_where_a_message_of_a_nic_goes() -> None:
+    """The example of docs/goal.md: NIC 1 of rank 0 to NIC 0 of rank 1 is h1 to h2."""
+    page = (Path(__file__).parents[1] / "docs" / "goal.md").read_text(encoding="utf-8")
+    part = page[page.index("## Ranks that are servers") :].split("```")[1].removeprefix("toml")
+    example = tomllib.loads(part)
+    (entry,) = example["traffic"]
+    del entry["file"]
+    text = "num_ranks 2\nrank 0 {\nsend 10b to 1 nic 1\n}\nrank 1 {\nrecv 10b from 0 nic 0\n}\n"
+    flows = make(entry | {"schedule": text}, network(**example["topology"]))
+    assert (flows.src.tolist(), flows.dst.tolist()) == ([1], [2])
+
+
+def test_what_a_server_lacks_is_told() -> None:
+    """NICs beyond its hosts, servers beyond the network's, rails as places."""
+    entry = {"kind": "goal", "schedule": ATLAHS, "ranks": "servers"}
+    beyond = {"schedule": ATLAHS.replace("3nic 0", "3nic 4")}
+    _, (problem,) = resolve(entry | beyond, PAIRS)
+    assert problem.startswith("schedule, line 14: nic 4 of a server of 2 hosts")
+    assert "nic 0 to 1" in problem
+    assert "hosts_per_server" in problem
+    _, (problem, *_) = resolve(entry, STAR)
+    assert "nic 1 of a server of 1 hosts" in problem
+    _, (problem,) = resolve(entry | {"hosts": ["h0", "h1"]}, PAIRS)
+    assert "2 ranks on 1 servers" in problem
+    _, (problem,) = resolve(entry | {"placement": "by_rail"}, PAIRS)
+    assert "a host on every rail" in problem
+
+
+def test_earlier_runs_keep_their_names() -> None:
+    """The key is in the canonical form only where it is used."""
+    form, _ = resolve({"kind": "goal", "schedule": PING_PONG})
+    assert form is not None
+    assert "ranks" not in form
+
+
+def test_times_of_servers_are_the_closed_forms(tmp_path: Path) -> None:
+    """By two NICs the two messages each way are alone; by one they take twice as many packets.
+
+    A server computes as slowly as the slowest of its hosts.
+    """
+    head = IDEAL[: IDEAL.index("[[traffic]]")].replace(
+        "hosts = 5", "hosts = 4\nhosts_per_server = 2"
+    )
+    text = (
+        head
+        + """
+[[traffic]]
+kind = "goal"
+label = "job"
+file = "two.goal"
+ranks = "servers"
+[[metric]]
+name = "whole"
+kind = "job_time"
+traffic = "job"
+[variants.two]
+[variants.one]
+"traffic.job.file" = "one.goal"
+[variants.slow]
+"traffic.job.stragglers" = [{ hosts = "h3", slowdown = 2 }]
+"""
+    )
+    (tmp_path / "two.goal").write_text(ATLAHS)
+    (tmp_path / "one.goal").write_text(ATLAHS.replace("nic 1", "nic 0"))
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    two = 500_000 + 2 * across(10) + 2 * 10**6
+    one = 500_000 + 2 * across(20) + 2 * 10**6
+    assert runs["whole"].to_dict() == {"two": two, "one": one, "slow": two + 2 * 10**6}
 
 
 # ---------------------------------------------------------------------------------------------

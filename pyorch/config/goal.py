@@ -26,18 +26,53 @@ from typing import Literal, NamedTuple
 from pyorch.errors import suggest
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_BRACE = re.compile(r"(?<=\{)|(?=\})|(?<=\})")
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
-_HEAD = re.compile(r"num_ranks\s+([0-9]{1,9})", re.ASCII)
-_RANK = re.compile(r"rank\s+([0-9]{1,9})\s*\{", re.ASCII)
 _WAIT = re.compile(rf"({_NAME})\s+(i?requires)\s+({_NAME})", re.ASCII)
-_OPERATION = re.compile(
-    rf"(?:(?P<label>{_NAME})\s*:\s*)?"
-    r"(?:(?P<kind>send|recv)\s+(?P<size>[0-9]{1,18})\s*b\s+(?P<way>to|from)\s+(?P<peer>-1|[0-9]{1,9})"
-    r"(?:\s+tag\s+(?P<tag>-1|[0-9]{1,10}))?(?:\s+cpu\s+(?P<cpu>[0-9]{1,9}))?"
-    r"(?:\s+nic\s+(?P<nic>[0-9]{1,9}))?"
-    r"|calc\s+(?P<time>[0-9]{1,15})(?:\s+cpu\s+(?P<calc_cpu>[0-9]{1,9}))?)",
-    re.ASCII,
-)
+
+
+class _Field(NamedTuple):
+    """A field of a statement: the word before its value, the value, and what that may be.
+
+    needed: whether it may not be missing.
+    """
+
+    name: str
+    word: str
+    value: str
+    allowed: str
+    needed: bool = False
+
+
+_SIZE = _Field("size", "", r"([0-9]{1,18})\s*b", "Nb, N bytes of up to 18 digits", True)
+_PEER = _Field("rank", "(to|from)", "(-1|[0-9]{1,9})", "to RANK, or from RANK for a recv", True)
+_TAG = _Field("tag", "tag", "(-1|[0-9]{1,18})", "a number of up to 18 digits")
+_CPU = _Field("cpu", "cpu", "([0-9]{1,9})", "a number of up to 9 digits")
+_NIC = _Field("nic", "nic", "([0-9]{1,9})", "a number of up to 9 digits")
+_TIME = _Field("time", "", "([0-9]{1,15})", "N, whole nanoseconds of up to 15 digits", True)
+_NUMBER = _Field("number", "", "([0-9]{1,9})", "a number of up to 9 digits", True)
+_BLOCK = _Field("block", "", r"\{", "{ in the same line", True)
+_FIELDS = {
+    "send|recv": (_SIZE, _PEER, _TAG, _CPU, _NIC),
+    "calc": (_TIME, _CPU),
+    "num_ranks": (_NUMBER,),
+    "rank": (_NUMBER, _BLOCK),
+}
+"""By the first word of a statement, its fields in their order."""
+
+
+def _statement(words: str) -> re.Pattern[str]:
+    """Return the pattern of a statement: its label, its first word, its fields.
+
+    Like LogGOPSim's, it needs no space after a number: ATLAHS also writes 'cpu 3nic 1'.
+    """
+    fields = (rf"(?:\s*{f.word}\s*{f.value}){'' if f.needed else '?'}" for f in _FIELDS[words])
+    label = "" if "rank" in words else rf"(?:({_NAME})\s*:\s*)?"
+    return re.compile(rf"{label}({words})\b{''.join(fields)}", re.ASCII)
+
+
+_MESSAGE, _CALC, _HEAD, _RANK = map(_statement, _FIELDS)
+_LABELLED = re.compile(rf"(?:([^\s:]+)\s*:\s*)?(?:({'|'.join(_FIELDS)})\b)?(.*)", re.ASCII)
 FORMS = (
     "num_ranks N, rank N {, [LABEL:] send Nb to RANK [tag N] [cpu N] [nic N], [LABEL:] recv Nb "
     "from RANK [tag N] [cpu N] [nic N], [LABEL:] calc N [cpu N], LABEL requires LABEL, "
@@ -45,6 +80,8 @@ FORMS = (
 )
 PS_PER_NS = 1000
 """A calc counts nanoseconds, as LogGOPSim does."""
+OUTSIDE = -1
+"""The rank of statements outside a block."""
 
 
 class Operation(NamedTuple):
@@ -56,6 +93,7 @@ class Operation(NamedTuple):
     peer: int
     tag: int
     cpu: int
+    nic: int
     line: int
 
 
@@ -92,13 +130,17 @@ class Schedule:
 
 @dataclass
 class _Reading:
-    """A file as far as it has been read."""
+    """A file as far as it has been read.
+
+    refused: labels of the rank's statements that are not understood.
+    """
 
     ranks: int | None = None
-    rank: int | None = None
+    rank: int = OUTSIDE
     seen: dict[int, int] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
     asked: list[tuple[int, str, str, bool]] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
@@ -115,9 +157,10 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     state = _Reading()
     last = 0
     for number, line in _statements(text):
-        _read_statement(state, number, line)
+        if not _read_statement(state, number, line):
+            return None, tuple(state.mistakes)
         last = number
-    if state.rank is not None:
+    if state.rank != OUTSIDE:
         state.tell(last, f"the block of rank {state.rank} has no end", "}")
         _end_block(state)
     if state.ranks is None:
@@ -147,41 +190,86 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each statement and its line, from 1."""
     bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     for number, line in enumerate(bare.split("\n"), start=1):
-        for part in re.split(r"(?<=\{)|(?=\})|(?<=\})", line):
+        parts = [line] if "{" not in line and "}" not in line else _BRACE.split(line)
+        for part in parts:
             if part.strip():
                 yield number, part.strip()
 
 
-def _read_statement(state: _Reading, line: int, text: str) -> None:
-    if found := _OPERATION.fullmatch(text):
-        _read_operation(state, line, found)
+def _read_statement(state: _Reading, line: int, text: str) -> bool:
+    """Read a statement; return False if what follows cannot be understood without it."""
+    if found := _MESSAGE.fullmatch(text):
+        _read_message(state, line, found)
     elif found := _WAIT.fullmatch(text):
-        if state.rank is None:
+        if state.rank == OUTSIDE:
             state.tell(line, "a dependency outside a rank", "between rank N { and }")
         else:
             state.asked.append((line, found[1], found[3], found[2] == "irequires"))
+    elif found := _CALC.fullmatch(text):
+        label, _, time, cpu = found.groups()
+        _add(state, label, Operation("calc", state.rank, int(time), -1, 0, int(cpu or 0), 0, line))
     elif found := _RANK.fullmatch(text):
-        _begin_block(state, line, int(found[1]))
+        _begin_block(state, line, int(found[2]))
     elif text == "}":
-        if state.rank is None:
+        if state.rank == OUTSIDE:
             state.tell(line, "unmatched }")
         _end_block(state)
     elif found := _HEAD.fullmatch(text):
-        if state.ranks is not None:
-            state.tell(line, "duplicate num_ranks", "once")
-        elif int(found[1]) < 2:
-            state.tell(
-                line,
-                f"num_ranks is {int(found[1])}",
-                "from 2: a single rank can send to no other",
-            )
-        state.ranks = int(found[1])
+        _read_head(state, line, int(found[2]))
     else:
+        return _refuse(state, line, text)
+    return True
+
+
+def _refuse(state: _Reading, line: int, text: str) -> bool:
+    """Note which field of a statement is wrong; return False for the head of file or rank."""
+    found = _LABELLED.fullmatch(text)
+    label, kind, rest = found.groups() if found else (None, None, text)
+    if label is not None:
+        state.refused.add(label)
+    if label is not None and re.fullmatch(_NAME, label, re.ASCII) is None:
+        state.tell(line, f"the label {_short(label)}", "a letter, then letters, digits and _")
+    elif kind is None:
         state.tell(line, f"not understood: {text[:60]!r}", FORMS)
+    else:
+        state.tell(line, *_wrong_field(kind, rest))
+    return kind not in ("num_ranks", "rank")
+
+
+def _wrong_field(kind: str, rest: str) -> tuple[str, str]:
+    """Return what is wrong with the fields after the first word of a statement, and what may be."""
+    fields = next(fields for words, fields in _FIELDS.items() if kind in words.split("|"))
+    for one in fields:
+        head = re.match(rf"\s*{one.word}\s*", rest, re.ASCII)
+        after = rest if head is None else rest[head.end() :]
+        value = None if head is None else re.match(rf"{one.value}(?![0-9.])", after, re.ASCII)
+        if value is not None:
+            rest = after[value.end() :]
+        elif head is not None or one.needed:
+            return f"{kind}: the {one.name} is {_short(after)}", one.allowed
+    allowed = ", ".join(f"{one.word} N" for one in fields if not one.needed)
+    return f"{kind}: {_short(rest)} is no field, or not in order", allowed or "nothing more"
+
+
+def _short(text: str) -> str:
+    """Return the first word of a text, quoted."""
+    found = re.search(r"\S+", text, re.ASCII)
+    if found is None:
+        return "missing"
+    return repr(found[0] if len(found[0]) <= 40 else f"{found[0][:40]}...")
+
+
+def _read_head(state: _Reading, line: int, ranks: int) -> None:
+    if state.ranks is not None:
+        state.tell(line, "duplicate num_ranks", "once")
+    elif ranks < 2:
+        what = f"num_ranks is {ranks}"
+        state.tell(line, what, "from 2: a single rank can send to no other")
+    state.ranks = ranks
 
 
 def _begin_block(state: _Reading, line: int, rank: int) -> None:
-    if state.rank is not None:
+    if state.rank != OUTSIDE:
         state.tell(line, f"the block of rank {state.rank} has no end before this one", "}")
         _end_block(state)
     if state.ranks is None:
@@ -196,43 +284,47 @@ def _begin_block(state: _Reading, line: int, rank: int) -> None:
 
 def _end_block(state: _Reading) -> None:
     """Resolve the labels of a rank; they may be used before their definition."""
+    labels = state.labels
     for line, waiter, after, begun in state.asked:
-        unknown = [name for name in (waiter, after) if name not in state.labels]
-        for name in unknown:
-            hint = suggest(name, list(state.labels))
-            state.tell(line, f"rank {state.rank} has no label {name!r}", None, hint)
-        if not unknown:
-            state.waits.append(Wait(state.labels[waiter], state.labels[after], begun))
-    state.labels, state.asked, state.rank = {}, [], None
+        if waiter in labels and after in labels:
+            state.waits.append(Wait(labels[waiter], labels[after], begun))
+            continue
+        for name in (waiter, after):
+            if name not in labels and name not in state.refused:
+                hint = suggest(name, list(labels))
+                state.tell(line, f"rank {state.rank} has no label {name!r}", None, hint)
+    state.labels, state.refused, state.asked, state.rank = {}, set(), [], OUTSIDE
 
 
-def _read_operation(state: _Reading, line: int, found: re.Match[str]) -> None:
-    kind, label = found["kind"] or "calc", found["label"]
-    if state.rank is None:
-        state.tell(line, f"a {kind} outside a rank", "between rank N { and }")
-        return
+def _read_message(state: _Reading, line: int, found: re.Match[str]) -> None:
+    label, kind, size, way, peer, tag, cpu, nic = found.groups()
+    one = Operation(
+        "send" if kind == "send" else "recv",
+        state.rank, int(size), int(peer), int(tag or 0), int(cpu or 0), int(nic or 0), line,
+    )  # fmt: skip
+    if _add(state, label, one):
+        _check_message(state, one, way)
+
+
+def _add(state: _Reading, label: str | None, one: Operation) -> bool:
+    """Add an operation and its label; return False, with a mistake, outside a rank."""
+    if state.rank == OUTSIDE:
+        state.tell(one.line, f"a {one.kind} outside a rank", "between rank N { and }")
+        return False
     if label is not None:
         if label in state.labels:
             other = state.operations[state.labels[label]].line
-            state.tell(line, f"the label {label!r} is in line {other} already", "every label once")
+            what = f"the label {label!r} is in line {other} already"
+            state.tell(one.line, what, "every label once")
         state.labels[label] = len(state.operations)
-    if kind == "calc":
-        cpu = int(found["calc_cpu"] or 0)
-        one = Operation("calc", state.rank, int(found["time"]), -1, 0, cpu, line)
-    else:
-        peer, tag = int(found["peer"]), int(found["tag"] or 0)
-        one = Operation(
-            "send" if kind == "send" else "recv",
-            state.rank, int(found["size"]), peer, tag, int(found["cpu"] or 0), line,
-        )  # fmt: skip
-        _check_message(state, one, found)
     state.operations.append(one)
+    return True
 
 
-def _check_message(state: _Reading, one: Operation, found: re.Match[str]) -> None:
+def _check_message(state: _Reading, one: Operation, way: str) -> None:
     wanted = {"send": "to", "recv": "from"}[one.kind]
-    if found["way"] != wanted:
-        state.tell(one.line, f"{one.kind} ... {found['way']}", f"{one.kind} ... {wanted}")
+    if way != wanted:
+        state.tell(one.line, f"{one.kind} ... {way}", f"{one.kind} ... {wanted}")
     if one.peer == -1 or one.tag == -1:
         what = f"a {one.kind} that accepts any {'rank' if one.peer == -1 else 'tag'}"
         state.tell(one.line, what, "a rank and a tag", "matching must not depend on the run")
@@ -240,8 +332,6 @@ def _check_message(state: _Reading, one: Operation, found: re.Match[str]) -> Non
         state.tell(one.line, f"rank {one.rank} sends to itself", "another rank")
     elif state.ranks is not None and one.peer >= state.ranks:
         state.tell(one.line, f"rank {one.peer} of {state.ranks}", f"0 to {state.ranks - 1}")
-    if int(found["nic"] or 0):
-        state.tell(one.line, f"nic {found['nic']}", "nic 0", "a host has one port")
 
 
 def _match(state: _Reading) -> dict[int, int]:

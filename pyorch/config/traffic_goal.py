@@ -8,9 +8,11 @@ time. So every step occurs a delay after the latest of those before it: after a 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,7 @@ from pyorch.config.traffic import (
     Waits,
     canonical,
     generator_of,
+    node_numbers,
     traffic,
 )
 from pyorch.errors import Problem, UserError
@@ -35,19 +38,27 @@ from pyorch.reading import is_file, read_text
 
 SHOWN_MISTAKES = 50
 """Maximum number of mistakes reported for one file."""
+_SEND = re.compile(r"\bsend [0-9]")
+Nodes = npt.NDArray[np.uint32]
 Array = npt.NDArray[np.int64]
 
 
 @traffic("goal")
 class Goal(RankedTable):
-    """Messages and computations of ranks, of a file in GOAL's text form or of the entry itself."""
+    """Messages and computations of ranks, of a file in GOAL's text form or of the entry itself.
+
+    ranks: what a rank is: "hosts", each with NIC 0; or "servers", whose NIC k is their host k.
+    Computations of a server are those of its first host.
+    """
 
     source = "Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009"
     file_key = "file"
+    left_out = RankedTable.left_out | {"ranks"}
 
     file: str | None = None
     schedule: str | None = None
     eager: Window = 0
+    ranks: Literal["hosts", "servers"] = "hosts"
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -59,10 +70,16 @@ class Goal(RankedTable):
         found = None if text is None else _checked(check, text, self.file or "schedule")
         if ranks is None or found is None or text is None:
             return None
+        network = check.scene.network
         hosts = ranks["hosts"]
+        if self.ranks == "servers":
+            hosts = ranks["hosts"] = _first_hosts(hosts, network)
         if len(hosts) < found.ranks:
-            check.add("hosts", f"{found.ranks} ranks on {len(hosts)} hosts", "a host for each rank")
-            return None
+            what = f"{found.ranks} ranks on {len(hosts)} {self.ranks}"
+            check.add("hosts", what, f"a {self.ranks[:-1]} for each rank")
+        if self.ranks == "servers" and self.placement == "by_rail":
+            check.add("placement", "a rank that is a server has a host on every rail", "'listed'")
+        _tell(check, self.file or "schedule", self._wrong_nics(found, network.server_size))
         if self.placement in (None, "listed"):
             ranks |= {"hosts": hosts[: found.ranks], "placement": None}
         return canonical(self, file=None, schedule=goal.plain(text), **ranks)
@@ -75,12 +92,12 @@ class Goal(RankedTable):
 
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
-        return len(_schedule(self.schedule or "").matches)
+        return len(_SEND.findall(self.schedule or ""))
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
-        nodes = self.place(network, random)
-        return self.steps(network, nodes).block(nodes, self.start)
+        hosts = self.hosts_of_ranks(network, random)
+        return self.steps(network, hosts).block(hosts, self.start)
 
     def computations(
         self, network: Topology, seed: int, number: int, ends: Array
@@ -89,14 +106,43 @@ class Goal(RankedTable):
 
         number: of the entry. ends: of its flows [ps], -1: never. Canonical entries only.
         """
-        nodes = self.place(network, generator_of(seed, number))
-        calcs = self.steps(network, nodes).times_of_calcs(ends, self.start)
-        return [(int(nodes[rank]), begin, end) for rank, begin, end in calcs]
+        hosts = self.hosts_of_ranks(network, generator_of(seed, number))
+        calcs = self.steps(network, hosts).times_of_calcs(ends, self.start)
+        return [(int(hosts[rank, 0]), begin, end) for rank, begin, end in calcs]
 
-    def steps(self, network: Topology, nodes: npt.NDArray[np.uint32]) -> Steps:
-        """Return the waits of ranks on nodes. Canonical entries only."""
-        slow = self.slowdowns(network)[nodes].tolist() if self.stragglers else []
+    def hosts_of_ranks(self, network: Topology, random: np.random.Generator) -> Nodes:
+        """Return the node of every NIC of every rank, shape (ranks, NICs). Canonical only."""
+        nodes = self.place(network, random)
+        if self.ranks == "hosts":
+            return nodes[:, np.newaxis]
+        first = np.searchsorted(network.hosts, nodes)
+        places = first[:, np.newaxis] + np.arange(network.server_size)
+        return np.asarray(network.hosts[places])
+
+    def steps(self, network: Topology, hosts: Nodes) -> Steps:
+        """Return the waits of ranks on hosts. Canonical entries only."""
+        slow = self.slowdowns(network)[hosts].max(axis=1).tolist() if self.stragglers else []
         return _steps(self.schedule or "", self.eager, tuple(slow))
+
+    def _wrong_nics(self, schedule: goal.Schedule, size: int) -> list[goal.Mistake]:
+        """Return the NICs that a rank does not have, on a network with servers of `size` hosts."""
+        if self.ranks == "servers":
+            known, what, hint = size, f"a server of {size} hosts", "topology.hosts_per_server"
+        else:
+            known, what = 1, "a rank that is one host"
+            hint = 'ranks = "servers" makes rank n the n-th server, and nic k its host k, from 0'
+        allowed = f"nic 0 to {known - 1}" if known > 1 else "nic 0"
+        return [
+            goal.Mistake(one.line, f"nic {one.nic} of {what}", allowed, hint)
+            for one in schedule.operations
+            if one.nic >= known
+        ]
+
+
+def _first_hosts(hosts: Sequence[str], network: Topology) -> list[str]:
+    """Return the first host of each server that has one of the hosts, in their order."""
+    servers = dict.fromkeys(network.servers[node_numbers(hosts, network)].tolist())
+    return [network.names[network.hosts[one * network.server_size]] for one in servers]
 
 
 def _read(check: Check, name: str) -> str | None:
@@ -119,13 +165,17 @@ def _read(check: Check, name: str) -> str | None:
 
 def _checked(check: Check, text: str, name: str) -> goal.Schedule | None:
     found, mistakes = goal.read(text)
+    _tell(check, name, mistakes)
+    return found
+
+
+def _tell(check: Check, name: str, mistakes: Sequence[goal.Mistake]) -> None:
     for one in mistakes[:SHOWN_MISTAKES]:
         where = f"{name}, line {one.line}" if one.line else name
         check.findings.merge([Problem(where, one.what, one.allowed, one.hint)])
     if len(mistakes) > SHOWN_MISTAKES:
         what = f"{len(mistakes) - SHOWN_MISTAKES} more mistakes"
         check.findings.merge([Problem(name, what)])
-    return found
 
 
 def _schedule(text: str) -> goal.Schedule:
@@ -153,8 +203,8 @@ class Calc(NamedTuple):
 class Steps:
     """The flows of a schedule and what each waits for.
 
-    src, dst: ranks, sizes: bytes, begins: when each may start; by flow. points: by point, the times
-    whose latest it is. calcs: those that take time.
+    src, dst: ranks, out, into: their NICs, sizes: bytes, begins: when each may start; by flow.
+    points: by point, the times whose latest it is. calcs: those that take time.
     """
 
     def __init__(self, schedule: goal.Schedule, eager: int, slow: tuple[float, ...]) -> None:
@@ -164,6 +214,9 @@ class Steps:
         sends = [operations[send] for send in flows]
         self.src = np.array([one.rank for one in sends], dtype=np.int64)
         self.dst = np.array([one.peer for one in sends], dtype=np.int64)
+        self.out = np.array([one.nic for one in sends], dtype=np.int64)
+        nics = [operations[schedule.matches[send]].nic for send in flows]
+        self.into = np.array(nics, dtype=np.int64)
         # a message of 0 B is a frame, too
         self.sizes = np.array([max(one.size, 1) for one in sends], dtype=np.uint64)
         self.begins: list[After] = [After(None, 0)] * len(flows)
@@ -201,8 +254,8 @@ class Steps:
         self.points.append([After(*one) for one in latest.items()])
         return After(POINT + len(self.points) - 1, 0)
 
-    def block(self, nodes: npt.NDArray[np.uint32], start: int) -> Block:
-        """Return the flows of ranks on nodes, of an entry that starts at `start` [ps]."""
+    def block(self, hosts: Nodes, start: int) -> Block:
+        """Return the flows of an entry that starts at `start` [ps]. hosts: by rank and NIC."""
         origin = POINT + len(self.points)  # at time 0, for steps with an earliest time
         starts = [start + (delay if step is None else 0) for step, delay in self.begins]
         edges = [(n, *one) for n, one in enumerate(self.begins) if one.step is not None]
@@ -218,8 +271,8 @@ class Steps:
             len(self.points) + 1,
         )
         return Block(
-            nodes[self.src],
-            nodes[self.dst],
+            hosts[self.src, self.out],
+            hosts[self.dst, self.into],
             self.sizes,
             np.array(starts, dtype=np.int64),
             waits=waits,
