@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -18,7 +19,7 @@ from pyorch.config import collectives, traffic
 from pyorch.config.collectives import ALGORITHMS, Call, Transfers, transfers_of
 from pyorch.metrics import RunTables, parse
 from tests.forms import setting_of
-from tests.strategies import load
+from tests.strategies import ROOT, load, network
 from tests.test_end_to_end import run
 from tests.test_traffic import MS, STAR, make, resolve
 
@@ -454,6 +455,22 @@ def test_what_is_too_much_is_counted_by_hosts_that_take_part() -> None:
     many = [whole | {"name": f"a{n}"} for n in range(2)]
     _, told = resolve({"kind": "collective", "collectives": many, "repeat": 100_000})
     assert "8000000 messages" in told[0]
+
+
+def test_the_page_says_how_a_stage_sends_to_the_next() -> None:
+    """The example of docs/experiments.md: four messages forward, four back, then one."""
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    part = page[page.index("**Pipeline parallelism**") :].split("```")[1].removeprefix("toml")
+    example = tomllib.loads(part)
+    flows = make(example["traffic"][0], network(**example["topology"]))
+    ends = list(zip(flows.src.tolist(), flows.dst.tolist(), strict=True))
+    forward = [(0, 4), (1, 5), (2, 6), (3, 7)]
+    assert ends == [*forward, *((dst, src) for src, dst in forward), (3, 4)]
+    us = 10**6
+    back = {(4 + number, number, 100 * us) for number in range(4)}
+    # h3 waits for its part of `backward`, which does not end before it has begun
+    assert edges(flows) == back | {(8, 7, 0), (8, 3, 100 * us)}
+    assert flows.starts[:4].tolist() == [50 * us] * 4
 
 
 # ---------------------------------------------------------------------------------------------
