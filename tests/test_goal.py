@@ -90,6 +90,7 @@ OTHER = "}\nrank 1 {\nr: recv 5b from 0\n}\n"
             ["line 4: the label 's' is in line 3 already"],
         ),
         (HEAD + "s: send 5b to 1\ns requires t\n" + OTHER, ["line 4: rank 0 has no label 't'"]),
+        ("num_ranks 999999999\n", ["no block for rank 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ..."]),
         (HEAD + "wait 5\n" + OTHER, ["line 3: not understood: 'wait 5'"]),
         (
             "calc 5\n}\n" + HEAD + "send 5b to 1\n" + OTHER,

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from pyorch.errors import suggest
@@ -80,6 +81,8 @@ FORMS = (
 )
 PS_PER_NS = 1000
 """A calc counts nanoseconds, as LogGOPSim does."""
+SHOWN_MISTAKES = 50
+"""Maximum number of mistakes reported for one file."""
 OUTSIDE = -1
 """The rank of statements outside a block."""
 
@@ -165,7 +168,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
         _end_block(state)
     if state.ranks is None:
         state.tell(0, "num_ranks is missing", "num_ranks N before the first rank")
-    elif missing := [rank for rank in range(state.ranks) if rank not in state.seen]:
+    elif missing := list(islice((n for n in range(state.ranks) if n not in state.seen), 11)):
         told = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
         state.tell(0, f"no block for rank {told}", f"one for each rank from 0 to {state.ranks - 1}")
     if state.mistakes:
@@ -291,7 +294,8 @@ def _end_block(state: _Reading) -> None:
             continue
         for name in (waiter, after):
             if name not in labels and name not in state.refused:
-                hint = suggest(name, list(labels))
+                shown = len(state.mistakes) < SHOWN_MISTAKES
+                hint = suggest(name, list(labels)) if shown else None  # it compares with each
                 state.tell(line, f"rank {state.rank} has no label {name!r}", None, hint)
     state.labels, state.refused, state.asked, state.rank = {}, set(), [], OUTSIDE
 

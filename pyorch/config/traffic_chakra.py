@@ -12,9 +12,10 @@ from typing_extensions import override
 from pyorch.config import collectives
 from pyorch.config.chakra import Node, read
 from pyorch.config.chakra_schedule import OPERATIONS, Reading, schedule
+from pyorch.config.goal import SHOWN_MISTAKES
 from pyorch.config.ranks import RankedTable
 from pyorch.config.traffic import Check, TrafficTable, traffic
-from pyorch.config.traffic_goal import SHOWN_MISTAKES, Goal
+from pyorch.config.traffic_goal import Goal
 from pyorch.errors import Problem, UserError
 from pyorch.reading import is_file, read_bytes, read_json
 

@@ -36,8 +36,6 @@ from pyorch.errors import Problem, UserError
 from pyorch.fields import Window
 from pyorch.reading import is_file, read_text
 
-SHOWN_MISTAKES = 50
-"""Maximum number of mistakes reported for one file."""
 _SEND = re.compile(r"\bsend [0-9]")
 Nodes = npt.NDArray[np.uint32]
 Array = npt.NDArray[np.int64]
@@ -170,11 +168,11 @@ def _checked(check: Check, text: str, name: str) -> goal.Schedule | None:
 
 
 def _tell(check: Check, name: str, mistakes: Sequence[goal.Mistake]) -> None:
-    for one in mistakes[:SHOWN_MISTAKES]:
+    for one in mistakes[: goal.SHOWN_MISTAKES]:
         where = f"{name}, line {one.line}" if one.line else name
         check.findings.merge([Problem(where, one.what, one.allowed, one.hint)])
-    if len(mistakes) > SHOWN_MISTAKES:
-        what = f"{len(mistakes) - SHOWN_MISTAKES} more mistakes"
+    if len(mistakes) > goal.SHOWN_MISTAKES:
+        what = f"{len(mistakes) - goal.SHOWN_MISTAKES} more mistakes"
         check.findings.merge([Problem(name, what)])
 
 
