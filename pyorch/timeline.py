@@ -46,9 +46,9 @@ class Bar:
 def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
     """Return the bars of a run, by time. labels: of traffic entries; None: of all.
 
-    A collective lasts from the first message that a host sends to the last one that it receives;
-    before it the host computes for `delay`, without jitter. Unfinished activities last to the end
-    of the run. Pauses are included if they were traced.
+    A collective, also a named one of a schedule, lasts from the first message that a host sends to
+    the last one that it receives; before it the host computes for `delay`, without jitter.
+    Unfinished activities last to the end of the run. Pauses are included if they were traced.
     """
     found = []
     for number, entry in enumerate(run.setting.traffic):
@@ -61,22 +61,22 @@ def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
 
 
 def _collectives(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
-    from pyorch.config.spans import spans_of_collective
+    from pyorch.config.spans import parts_of, spans_of
 
-    table = run.find_table("flow")
-    if table is None or not len(rows):
+    parts, table = parts_of(entry), run.find_table("flow")
+    if parts is None or table is None or not len(rows):
         return
-    spans = spans_of_collective(entry, rows, table)
+    spans = spans_of(parts, rows, table)
     slow = entry.slowdowns(run.network)
     places = {name: number for number, name in enumerate(spans.names)}
     waited_for = {name for phase in spans.phases for name in phase.after}
     columns = (spans.phase, spans.round, spans.host, spans.begins, spans.ends)
-    parts = list(zip(*(one.tolist() for one in columns), strict=True))
-    own = {(phase, turn, host): end for phase, turn, host, _, end in parts}
+    bars = list(zip(*(one.tolist() for one in columns), strict=True))
+    own = {(phase, turn, host): end for phase, turn, host, _, end in bars}
     last: dict[tuple[int, int], int] = {}  # the end of all, for hosts that have no part
-    for phase, turn, _, _, end in parts:
+    for phase, turn, _, _, end in bars:
         last[phase, turn] = max(end, last.get((phase, turn), 0))
-    for phase, turn, host, begin, end in parts:
+    for phase, turn, host, begin, end in bars:
         if begin < 0:
             continue
         one, lane = spans.phases[phase], run.nodes[host]
@@ -113,7 +113,11 @@ def _messages(run: RunTables, _entry: Any, label: str, rows: NDArray[np.int64]) 
 def _goal(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
     import numpy as np
 
-    yield from _messages(run, entry, label, rows)
+    from pyorch.config.spans import parts_of
+
+    parts = parts_of(entry)
+    yield from _collectives(run, entry, label, rows)
+    yield from _messages(run, entry, label, rows if parts is None else rows[parts.phase < 0])
     table = run.find_table("flow")
     if table is None:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import pytest
 from pyorch.config import collectives, goal, traffic
 from pyorch.config.chakra import Node, read, write
 from pyorch.config.chakra_schedule import COLLECTIVES, OPERATIONS
-from tests.test_collectives import IDEAL, across
+from pyorch.config.spans import parts_of
+from tests.test_collectives import IDEAL, across, inline
 from tests.test_end_to_end import run
 from tests.test_goal import begins
+from tests.test_lost_time import COLLIDE
 from tests.test_traffic import MS, STAR, resolve
 from tools import chakra_example
 
@@ -373,6 +375,127 @@ def test_files_and_keys_are_checked(tmp_path: Path) -> None:
     (tmp_path / "job.3.et").write_bytes(write([]))
     assert "'job.2.et' is missing" in problems()
     assert "2 ranks" in problems(hosts="h0") or "'job.2.et' is missing" in problems(hosts="h0")
+
+
+# ---------------------------------------------------------------------------------------------
+# Names of collectives
+
+GROUPS = {"t0": [0, 1], "t1": [2, 3], "d0": [0, 2], "d1": [1, 3], "all": [0, 1, 2, 3]}
+
+
+def reduction(node: int, name: str, group: str, size: int = 100, **more: Any) -> Node:
+    """A named all-reduce of a group."""
+    return coll(node, "ALL_REDUCE", size, pg_name=group, **more)._replace(name=name)
+
+
+@pytest.mark.parametrize(
+    ("told", "nodes"),
+    [
+        (  # groups that do the same share a name, and a name again is another round
+            [("x", 0, 0), ("x", 0, 1), ("x", 1, 0), ("x", 1, 1)],
+            lambda rank: [reduction(n, "x", f"t{rank // 2}") for n in (1, 2)],
+        ),
+        (  # without a name it is the operation, and spaces are those of a line
+            [("all_reduce", 0, 0), ("a b", 0, 0)],
+            lambda _: [reduction(1, "", "all"), reduction(2, " a\n b", "all")],
+        ),
+        (  # groups of another size do something else, and so do those with another description
+            [("x, 2 ranks", 0, 0), ("x, 2 ranks", 2, 0), ("x, 4 ranks", 1, 0)],
+            lambda rank: [reduction(1, "x", f"t{rank // 2}"), reduction(2, "x", "all")],
+        ),
+        (
+            [("x, tp", 0, 0), ("x, dp", 1, 0), ("x, dp", 2, 0), ("x, tp", 3, 0)],
+            lambda rank: [
+                reduction(1, "x", f"t{rank // 2}", pg_desc="tp"),
+                reduction(2, "x", f"d{rank % 2}", pg_desc="dp"),
+            ],
+        ),
+        (
+            [("x, all_reduce", 0, 0), ("x, all_gather", 0, 0)],
+            lambda _: [
+                reduction(1, "x", "all"),
+                coll(2, "ALL_GATHER", 10, pg_name="all")._replace(name="x"),
+            ],
+        ),
+    ],
+)
+def test_collectives_are_called_like_their_nodes(
+    tmp_path: Path, told: list[tuple[str, int, int]], nodes: Callable[[int], list[Node]]
+) -> None:
+    """Each message has the name of its node, its group among all, and its round."""
+    (save(tmp_path, [nodes(rank) for rank in range(4)]) / "groups.json").write_text(
+        json.dumps(GROUPS)
+    )
+    entry = {"kind": "chakra", "file": "job", "groups": "groups.json"}
+    form, problems = resolve(entry, folder=tmp_path)
+    assert form is not None, problems
+    parts = parts_of(form)
+    assert parts is not None
+    columns = (parts.phase.tolist(), parts.group.tolist(), parts.round.tolist())
+    found = {(parts.names[phase], *more) for phase, *more in zip(*columns, strict=True)}
+    assert sorted(found) == sorted(told)
+
+
+def test_names_reach_metrics_and_figures(tmp_path: Path) -> None:
+    """In all of them a trace is what a `collective` entry with its names is, beside others."""
+    job = [
+        [
+            Node(1, "COMP_NODE", (), 10),
+            coll(2, "ALL_REDUCE", 400_000, [1], pg_name=f"t{rank // 2}")._replace(name="tensors"),
+            coll(3, "ALL_GATHER", 100_000, [2], pg_name="all")._replace(name="weights"),
+        ]
+        for rank in range(4)
+    ]
+    (save(tmp_path, job) / "groups.json").write_text(json.dumps(GROUPS))
+    hosts = ["h0", "h4", "h1", "h5"]
+    tensors = {"name": "tensors", "operation": "all_reduce", "size": "400KB", "delay": "10us"}
+    weights = {"name": "weights", "operation": "all_gather", "size": "400KB", "after": ["tensors"]}
+    trace = {"kind": "chakra", "file": "job", "groups": "groups.json"}
+    direct = {"kind": "collective", "collectives": [tensors | {"group_size": 2}, weights]}
+    text = COLLIDE[: COLLIDE.index("[[traffic]]")]
+    for table in ("pause_tree", "flow_link"):
+        text += f'[[trace]]\ntable = "{table}"\n'
+    for name in ("tensors", "weights"):
+        for kind, more in (
+            ("bus_bandwidth", ""),
+            ("collective_time", ""),
+            ("lateness", ""),
+            ("lost_time", 'to = "collisions"'),
+        ):
+            text += f'[[metric]]\nname = "{kind}_{name}"\nkind = "{kind}"\ntraffic = "job"\n'
+            text += f'collective = "{name}"\n{more}\n'
+    text += '[[metric]]\nname = "rounds"\nkind = "iteration_time"\ntraffic = "job"\n'
+    others = {"kind": "messages", "messages": [{"src": "h2", "dst": "h6", "size": "5MB"}]}
+    for variant, entry in (("trace", trace), ("direct", direct)):
+        entries = [{"label": "job", "hosts": hosts, **entry}, others]
+        text += f"[variants.{variant}]\ntraffic = {inline(entries)}\n"
+    text += '[[figure]]\nname = "lost"\nkind = "lost"\ntraffic = "job"\ncolumns = "variant"\n'
+    text += '[[figure]]\nname = "ranks"\nkind = "rank_timeline"\ncolumns = "variant"\n'
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stderr
+    (page,) = results.rglob("report/index.html")
+    assert "tensors, weights" in page.read_text()  # in the setting, without their tags
+    (table,) = results.rglob("runs.parquet")
+    runs = pd.read_parquet(table).set_index("variant")
+    columns = [name for name in runs.columns if name.endswith(("tensors", "weights"))]
+    assert len(columns) == 8
+    one, other = (runs.loc[name, columns] for name in ("trace", "direct"))
+    assert one.tolist() == other.tolist()
+    assert one["lost_time_weights"] > 0
+    assert one["bus_bandwidth_weights"] > 0
+    assert pd.isna(runs.loc["trace", "rounds"])  # a trace has no rounds of a job
+    for figure in ("lost", "ranks"):
+        (file,) = results.rglob(f"{figure}.csv")
+        drawn = pd.read_csv(file, keep_default_na=False)
+        if figure == "ranks":
+            drawn = drawn[drawn["category"] == "collective"]
+        panels = [
+            drawn[drawn["panel"] == name].drop(columns="panel").reset_index(drop=True)
+            for name in ("trace", "direct")
+        ]
+        pd.testing.assert_frame_equal(*panels)
+        names = panels[0]["collective" if figure == "lost" else "name"]
+        assert set(names) == {"tensors", "weights"}
 
 
 def test_a_trace_becomes_a_schedule(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pyorch.config import goal, traffic
 from pyorch.config.goal_of_flows import goal_of_flows
+from pyorch.config.spans import parts_of
 from pyorch.config.traffic_goal import Steps
 from pyorch.errors import UserError
 from tests.strategies import network
@@ -326,6 +327,50 @@ traffic = "job"
 
 # ---------------------------------------------------------------------------------------------
 # What the steps mean: against a second model, by recursion over the definition
+
+
+NAMED: dict[str, Any] = {"name": "ping", "operation": "broadcast", "size": "1KB", "tags": [7, 7]}
+
+
+def test_messages_are_named_by_their_tags() -> None:
+    """Those between two tags, whatever the order of the list; others have no name."""
+    entry = {"kind": "goal", "schedule": PING_PONG}
+    back = {"name": "pong", "operation": "all_to_all", "size": "20B", "group": 3, "tags": [0, 6]}
+    for named, phases in (([NAMED, back], [0, 1]), ([back, NAMED], [1, 0]), ([NAMED], [0, -1])):
+        form, problems = resolve({**entry, "collectives": named})
+        assert form is not None, problems
+        parts = parts_of(form)
+        assert parts is not None
+        assert parts.phase.tolist() == phases
+        assert parts.ranks == (2,) * len(named)
+        assert parts.round.tolist() == [0, 0]
+    form, _ = resolve(entry)
+    assert form is not None
+    assert parts_of(form) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ([NAMED | {"tags": [3, 6]}], "collectives[0].tags: no message has a tag from 3 to 6"),
+        ([NAMED | {"tags": [7, 6]}], "collectives[0].tags: 7 to 6"),
+        ([NAMED | {"tags": [7]}], "collectives[0].tags"),
+        (
+            [NAMED, NAMED | {"name": "pong", "tags": [0, 9]}],
+            "collectives[0].tags: collectives[1] has tag 7, too",
+        ),
+        ([NAMED | {"operation": "sum"}], "unknown operation 'sum'"),
+        (
+            [NAMED, NAMED | {"operation": "all_gather", "tags": [0, 0]}],
+            "collectives[1]: 'ping' is all_gather of 2 ranks here",
+        ),
+    ],
+)
+def test_names_that_cannot_be_are_refused(named: list[dict[str, Any]], told: str) -> None:
+    """With the number of the collective."""
+    form, problems = resolve({"kind": "goal", "schedule": PING_PONG, "collectives": named})
+    assert form is None
+    assert told in "\n".join(problems)
 
 
 def second_model(schedule: goal.Schedule, eager: int, took: dict[int, int]) -> dict[int, int]:

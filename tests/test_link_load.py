@@ -156,7 +156,7 @@ def test_unknown_traffic_is_said() -> None:
     entry = FIGURES["link_load"]
     with pytest.raises(FigureError, match="no traffic is called 'job'; there is: greedy-0"):
         draw({**entry, "traffic": "job"}, sweep(1))
-    with pytest.raises(FigureError, match="of kind greedy, which has no collectives"):
+    with pytest.raises(FigureError, match="of kind greedy and has no collectives"):
         draw({**entry, "traffic": "greedy-0", "collective": "x"}, sweep(1))
 
 

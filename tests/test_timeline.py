@@ -201,6 +201,42 @@ def test_metrics_of_a_job_are_sums_over_rounds_and_groups() -> None:
     assert value("bus_bandwidth", collective="sum") == 0
 
 
+def test_what_overlaps_is_stacked_and_long_legends_end() -> None:
+    """A named message beside a calc, and calcs of two CPUs, of which one hides the other."""
+    text = "num_ranks 2\nrank 0 {\n  calc 9000\n  calc 5000 cpu 1\n"
+    text += "".join(f"  send 9b to 1 tag {n}\n" for n in range(30))
+    text += "}\nrank 1 {\n" + "".join(f"  recv 9b from 0 tag {n}\n" for n in range(30)) + "}\n"
+    named = [
+        {"name": f"{n}" * 60, "operation": "broadcast", "size": "9B", "tags": [n, n]}
+        for n in range(30)
+    ]
+    entry = {"kind": "goal", "label": "job", "schedule": text, "collectives": named}
+    # one after the other, from 3 us on
+    run = tables([entry], [(0, 1, (3 + n) * US, (4 + n) * US) for n in range(30)])
+    runs = pd.DataFrame([{"hash": "x", "seed": 1, "variant": ""}])
+    data: Any = SimpleNamespace(runs=runs, settings=[], run=lambda _: run)
+    form = MODELS["rank_timeline"].model_validate({"name": "x", "kind": "rank_timeline"})
+    with paper_style():
+        drawn = form.draw(data)
+    (axes,) = drawn.canvas.axes
+    boxes = sorted(
+        path.get_extents().bounds
+        for drawing in axes.collections
+        for path in drawing.get_paths()
+        if path.get_extents().y1 < 0.5  # h0
+    )
+    # left, low, length and height
+    wanted = [(0, -0.35, length, 0.35) for length in (5, 9)]
+    wanted += [(begin, 0, 1, 0.35) for begin in range(3, 9)]
+    wanted += [(begin, -0.35, 1, 0.7) for begin in range(9, 33)]
+    assert np.allclose(boxes, wanted)
+    (legend,) = drawn.canvas.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[0] == "0" * 20 + "…" + "0" * 19
+    assert len(texts) == 24 + 1
+    assert drawn.notes[-1] == "The legend names 24 of 30 collectives."
+
+
 def test_of_many_hosts_some_from_all_over_are_shown() -> None:
     """Every third of 130, which the caption says; as many as are named, up to 64."""
     count = 130

@@ -2,8 +2,9 @@
 
 Every node is a step of its rank that begins when those that it depends on are done. A computation
 is a calc; a collective is the sends and recvs of its algorithm (pyorch.config.collectives) between
-a calc of 0 ns where a rank begins its part and one where it ends it. pyorch.config.goal and
-pyorch.config.traffic_goal define the meaning of the GOAL text.
+a calc of 0 ns where a rank begins its part and one where it ends it; its messages have tags of
+their own, by which it is named. pyorch.config.goal and pyorch.config.traffic_goal define the
+meaning of the GOAL text.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from pyorch.config import collectives, goal
 from pyorch.config.chakra import Node, Value
+from pyorch.config.traffic_goal import Named
 from pyorch.errors import Problem
 
 COLLECTIVES = (
@@ -81,6 +83,17 @@ class _Call(NamedTuple):
     size: int
 
 
+class _Written(NamedTuple):
+    """A collective that was written. node: of its first rank; the others as in Named."""
+
+    node: Node
+    operation: str
+    ranks: int
+    size: int
+    group: int
+    tags: tuple[int, int]
+
+
 @dataclass(frozen=True)
 class Reading:
     """How traces are read.
@@ -96,17 +109,43 @@ class Reading:
 
 def schedule(
     traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading
-) -> tuple[str, list[Problem]]:
+) -> tuple[str, list[Named], list[Problem]]:
     """Return the schedule of traces (a label and the nodes of rank 0, 1, ...), and all problems.
 
-    The text is a schedule if there are none.
+    The text, and the collectives in it, are a schedule if there are none.
     """
     found = _Schedule(traces, reading)
     found.write()
     text = goal.write(len(traces), [rank.lines for rank in found.ranks])
     if not found.problems:
         found.problems += _mistakes(text, found.ranks)
-    return text, found.problems
+    return text, _named(found.written), found.problems
+
+
+def _named(written: Sequence[_Written]) -> list[Named]:
+    """Name collectives like their nodes.
+
+    Those of a name differ at most in size: the description of their process group, the number of
+    their ranks, and their operation are added to it where it is not the same for all.
+    """
+    kinds: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
+    parts = []
+    for one in written:
+        name = " ".join(one.node.name.split()) or one.operation
+        group = str(one.node.attributes.get("pg_desc", ""))
+        parts.append((name, (group, f"{one.ranks} ranks", one.operation)))
+        kinds[name].add(parts[-1][1])
+    names = []
+    for name, kind in parts:
+        columns = zip(kind, zip(*kinds[name], strict=True), strict=True)
+        differ = [value for value, values in columns if len(set(values)) > 1 and value]
+        names.append(", ".join([name, *differ]))
+    return [
+        Named.model_construct(
+            name=name, operation=one.operation, size=one.size, group=one.group, tags=list(one.tags)
+        )
+        for name, one in zip(names, written, strict=True)
+    ]
 
 
 def _mistakes(text: str, ranks: Sequence[_Rank]) -> list[Problem]:
@@ -138,6 +177,7 @@ class _Schedule:
         self.ranks = [_Rank(n, label, nodes) for n, (label, nodes) in enumerate(traces)]
         self.problems: list[Problem] = []
         self.tag = MOST_TAG + 1
+        self.written: list[_Written] = []
         # of each process group, the collectives of each of its ranks in the order of their files
         self.calls: dict[tuple[int, ...], dict[int, list[_Call]]] = defaultdict(
             lambda: defaultdict(list)
@@ -159,8 +199,8 @@ class _Schedule:
             for node in self._in_order(rank):
                 if self._check_attributes(rank, node):
                     self._node(rank, node)
-        for members, calls in self.calls.items():
-            self._group(members, calls)
+        for group, (members, calls) in enumerate(self.calls.items()):
+            self._group(group, members, calls)
 
     def _in_order(self, rank: _Rank) -> list[Node]:
         """Return nodes after those that they depend on, otherwise in the order of the file."""
@@ -295,7 +335,9 @@ class _Schedule:
         self.tell(rank, node, what, allowed, hint)
         return None
 
-    def _group(self, members: tuple[int, ...], calls: Mapping[int, Sequence[_Call]]) -> None:
+    def _group(
+        self, group: int, members: tuple[int, ...], calls: Mapping[int, Sequence[_Call]]
+    ) -> None:
         """Write the collectives of a process group, matching the n-th of each rank."""
         for turn in range(max(len(nodes) for nodes in calls.values())):
             parts = {rank: calls[rank][turn] for rank in members if turn < len(calls.get(rank, ()))}
@@ -316,9 +358,11 @@ class _Schedule:
                         hint = "the n-th collective of a group is one for all its ranks"
                         self.tell(self.ranks[rank], part.node, f"{what}it is {other}", None, hint)
             if not self.problems and len(members) > 1:
-                self._transfers(members, [parts[rank].node for rank in members], first)
+                self._transfers(group, members, [parts[rank].node for rank in members], first)
 
-    def _transfers(self, members: Sequence[int], nodes: Sequence[Node], one: _Call) -> None:
+    def _transfers(
+        self, group: int, members: Sequence[int], nodes: Sequence[Node], one: _Call
+    ) -> None:
         """Write the messages of one collective. nodes: of each member."""
         ranks = [self.ranks[rank] for rank in members]
         operation = OPERATIONS[COLLECTIVES[one.kind]]
@@ -336,6 +380,8 @@ class _Schedule:
             self.tell(ranks[0], nodes[0], what, "a byte for each part")
             return
         made = algorithm.make(call)
+        tags = (self.tag, self.tag + len(made) - 1)
+        self.written.append(_Written(nodes[0], operation, call.ranks, call.size, group, tags))
         src, dst = made.src.tolist(), made.dst.tolist()
         first = self.tag
         self.tag += len(made)

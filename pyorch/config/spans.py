@@ -1,7 +1,11 @@
-"""Which flow belongs to which collective, and when each host's part in it lasted."""
+"""Which flow belongs to which collective, and when each host's part in it lasted.
+
+Entries of kind `collective` have collectives, and schedules in which messages are named.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyorch.config.traffic import TrafficTable
 from pyorch.config.traffic_collectives import Collective, Phase, in_order
+from pyorch.config.traffic_goal import Goal
 
 Numbers = npt.NDArray[np.int64]
 
@@ -18,8 +24,8 @@ Numbers = npt.NDArray[np.int64]
 class Parts:
     """Which collective each flow of an entry belongs to; arrays have the shape (flows,).
 
-    phases: the collectives in the order of their flows. phase: number among them. group, round:
-    from 0.
+    phases, ranks: the collectives, and how many ranks a group of each has. phase: number among
+    them, -1: none. group, round: from 0.
     """
 
     phases: tuple[Phase, ...]
@@ -28,14 +34,24 @@ class Parts:
     group: Numbers
     round: Numbers
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the collectives."""
+        return [phase.name for phase in self.phases]
+
     def of(self, name: str) -> npt.NDArray[np.bool_]:
         """Return which flows belong to the collective of a name."""
-        (number,) = (n for n, phase in enumerate(self.phases) if phase.name == name)
-        return np.asarray(self.phase == number)
+        return np.asarray(self.phase == self.names.index(name))
 
 
-def parts_of_collective(table: Collective) -> Parts:
-    """Return which collective each flow of a canonical `collective` entry belongs to."""
+def parts_of(table: TrafficTable) -> Parts | None:
+    """Return which collective each flow of a canonical entry belongs to; None: it has none."""
+    if isinstance(table, Collective):
+        return _parts_of_collective(table)
+    return _parts_of_goal(table) if isinstance(table, Goal) and table.collectives else None
+
+
+def _parts_of_collective(table: Collective) -> Parts:
     phases = in_order(table.collectives or [])
     hosts = [len(phase.hosts or table.hosts or ()) for phase in phases]
     calls = [phase.call(number) for phase, number in zip(phases, hosts, strict=True)]
@@ -52,6 +68,34 @@ def parts_of_collective(table: Collective) -> Parts:
         np.tile(np.repeat(np.arange(len(phases)), counts), rounds),
         np.tile(np.concatenate(group), rounds),
         np.repeat(np.arange(rounds), sum(counts)),
+    )
+
+
+def _parts_of_goal(table: Goal) -> Parts:
+    named = table.collectives or []
+    flows, members = table.named_flows()
+    call = np.array(flows, dtype=np.int64)
+    turns: Counter[tuple[str, int]] = Counter()
+    rounds = []
+    calls: dict[str, list[int]] = {}
+    for number, one in enumerate(named):
+        rounds.append(turns[one.name, one.group])
+        turns[one.name, one.group] += 1
+        calls.setdefault(one.name, []).append(number)
+    phases = []
+    phase = np.zeros(len(named), dtype=np.int64)
+    for number, (name, mine) in enumerate(calls.items()):
+        phase[mine] = number
+        # the mean size, as of a bandwidth the mean time is taken
+        size = round(sum(named[one].size for one in mine) / len(mine))
+        operation = named[mine[0]].operation
+        phases.append(Phase.model_construct(name=name, operation=operation, size=size))
+    return Parts(
+        tuple(phases),
+        tuple(len(members[mine[0]]) for mine in calls.values()),
+        np.where(call < 0, -1, phase[call]),
+        np.array([one.group for one in named], dtype=np.int64)[call],
+        np.array(rounds, dtype=np.int64)[call],
     )
 
 
@@ -116,21 +160,20 @@ def _earliest(place: Numbers, times: Numbers) -> Numbers:
     return found
 
 
-def spans_of_collective(
-    entry: Collective, rows: npt.NDArray[Any], table: Mapping[str, Any]
-) -> Spans:
-    """Return when the parts of a canonical `collective` entry lasted.
+def spans_of(parts: Parts, rows: npt.NDArray[Any], table: Mapping[str, Any]) -> Spans:
+    """Return when the parts of the collectives of an entry lasted.
 
     rows: its flows in the table `flow`.
     """
-    parts = parts_of_collective(entry)
+    named = parts.phase >= 0
+    rows, phases = rows[named], len(parts.phases)
     src, dst, starts, ends = (
         np.asarray(table[name])[rows].astype(np.int64)
         for name in ("src", "dst", "start_ps", "finish_ps")
     )
     nodes = int(max(src.max(), dst.max())) + 1
     groups = int(parts.group.max()) + 1
-    of_part = (parts.round * len(parts.phases) + parts.phase) * groups + parts.group
+    of_part = ((parts.round * phases + parts.phase) * groups + parts.group)[named]
     keys, place = np.unique(
         np.concatenate([of_part * nodes + src, of_part * nodes + dst]), return_inverse=True
     )
@@ -148,7 +191,7 @@ def spans_of_collective(
         np.maximum.at(last, first[use], np.where(ends < 0, never, ends)[use])
     of_part, host = np.divmod(keys, nodes)
     of_phase, group = np.divmod(of_part, groups)
-    round_, phase = np.divmod(of_phase, len(parts.phases))
+    round_, phase = np.divmod(of_phase, phases)
     begins[begins >= never - 1] = -1
     last = np.where(last == never, -1, np.maximum(last, begins))
     return Spans(parts.phases, parts.ranks, phase, group, round_, host, begins, last)

@@ -46,13 +46,14 @@ class Chakra(RankedTable):
         if check.findings.problems or not traces:
             return None
         reading = Reading(groups, algorithms, frozenset(self.ignore))
-        text, problems = schedule(traces, reading)
+        text, named, problems = schedule(traces, reading)
         if problems:
             _tell(check, problems, self.file)
             return None
         known = {name: getattr(self, name) for name in RankedTable.model_fields}
         known["kind"] = Goal.registered
-        return Goal.model_construct(**known, schedule=text).resolve(check)
+        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
+        return entry.resolve(check)
 
     @override
     def check_files(self, check: Check) -> None:

@@ -9,6 +9,7 @@ time. So every step occurs a delay after the latest of those before it: after a 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -16,9 +17,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 from typing_extensions import override
 
-from pyorch.config import goal
+from pyorch.config import collectives, goal
 from pyorch.config.ranks import RankedTable
 from pyorch.config.topology import Topology
 from pyorch.config.traffic import (
@@ -33,12 +35,26 @@ from pyorch.config.traffic import (
     traffic,
 )
 from pyorch.errors import Problem, UserError
-from pyorch.fields import Window
+from pyorch.fields import Size, Table, Window
 from pyorch.reading import is_file, read_text
 
 _SEND = re.compile(r"\bsend [0-9]")
 Nodes = npt.NDArray[np.uint32]
 Array = npt.NDArray[np.int64]
+
+
+class Named(Table):
+    """Messages of a schedule, those of the tags from `tags[0]` to `tags[1]`, that are a collective.
+
+    Several of a name are rounds of it, in the order listed, or, with another `group`, what other
+    groups of ranks do by themselves. size: that of a collective (traffic_collectives.Phase).
+    """
+
+    name: str = Field(min_length=1)
+    operation: str
+    size: Size
+    group: int = Field(default=0, ge=0)
+    tags: list[int] = Field(min_length=2, max_length=2)
 
 
 @traffic("goal")
@@ -47,6 +63,7 @@ class Goal(RankedTable):
 
     ranks: what a rank is: "hosts", each with NIC 0; or "servers", whose NIC k is their host k.
     Computations of a server are those of its first host.
+    collectives: names of messages, for metrics and figures.
     """
 
     source = "Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009"
@@ -57,6 +74,7 @@ class Goal(RankedTable):
     schedule: str | None = None
     eager: Window = 0
     ranks: Literal["hosts", "servers"] = "hosts"
+    collectives: list[Named] | None = Field(default=None, min_length=1)
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -66,7 +84,7 @@ class Goal(RankedTable):
         ranks = self.resolve_ranks(check)
         text = self.schedule if self.file is None else _read(check, self.file)
         found = None if text is None else _checked(check, text, self.file or "schedule")
-        if ranks is None or found is None or text is None:
+        if ranks is None or found is None or text is None or not self._check_names(check, found):
             return None
         network = check.scene.network
         hosts = ranks["hosts"]
@@ -81,6 +99,39 @@ class Goal(RankedTable):
         if self.placement in (None, "listed"):
             ranks |= {"hosts": hosts[: found.ranks], "placement": None}
         return canonical(self, file=None, schedule=goal.plain(text), **ranks)
+
+    def _check_names(self, check: Check, schedule: goal.Schedule) -> bool:
+        """Whether the schedule has the collectives; else note the problems."""
+        before = len(check.findings.problems)
+        named = self.collectives or []
+        last, owner = -1, 0
+        for number, one in sorted(enumerate(named), key=lambda of: of[1].tags):
+            first, until = one.tags
+            if not 0 <= first <= until:
+                what, allowed = f"{first} to {until}", "the lowest and the highest of its tags"
+                check.add(f"collectives.{number}.tags", what, allowed)
+            elif first <= last:
+                what, allowed = f"collectives[{owner}] has tag {first}, too", "each tag once"
+                check.add(f"collectives.{number}.tags", what, allowed)
+            last, owner = max((last, owner), (until, number))
+        if len(check.findings.problems) > before:
+            return False
+        firsts: dict[str, tuple[str, int]] = {}
+        known = collectives.operations()
+        _, ranks_of = _named_flows(named, schedule)
+        for number, (one, members) in enumerate(zip(named, ranks_of, strict=True)):
+            operation, ranks = firsts.setdefault(one.name, (one.operation, len(members)))
+            if one.operation not in known:
+                place = (*check.path, "collectives", str(number), "operation")
+                check.findings.unknown(place, "operation", one.operation, known)
+            elif not members:
+                what = f"no message has a tag from {one.tags[0]} to {one.tags[1]}"
+                check.add(f"collectives.{number}.tags", what)
+            elif (one.operation, len(members)) != (operation, ranks):
+                what = f"{one.name!r} is {one.operation} of {len(members)} ranks here"
+                allowed = f"{operation} of {ranks} ranks as in the first of this name"
+                check.add(f"collectives.{number}", what, allowed, "give it another name")
+        return len(check.findings.problems) == before
 
     @override
     def check_files(self, check: Check) -> None:
@@ -116,6 +167,13 @@ class Goal(RankedTable):
         first = np.searchsorted(network.hosts, nodes)
         places = first[:, np.newaxis] + np.arange(network.server_size)
         return np.asarray(network.hosts[places])
+
+    def named_flows(self) -> tuple[list[int], list[set[int]]]:
+        """Return the number of each flow's collective, -1: none, and the ranks of each collective.
+
+        Canonical entries only.
+        """
+        return _named_flows(self.collectives or (), _schedule(self.schedule or ""))
 
     def steps(self, network: Topology, hosts: Nodes) -> Steps:
         """Return the waits of ranks on hosts. Canonical entries only."""
@@ -174,6 +232,24 @@ def _tell(check: Check, name: str, mistakes: Sequence[goal.Mistake]) -> None:
     if len(mistakes) > goal.SHOWN_MISTAKES:
         what = f"{len(mistakes) - goal.SHOWN_MISTAKES} more mistakes"
         check.findings.merge([Problem(name, what)])
+
+
+def _named_flows(
+    named: Sequence[Named], schedule: goal.Schedule
+) -> tuple[list[int], list[set[int]]]:
+    """Return the number of each flow's collective, -1: none, and the ranks of each collective."""
+    order = sorted(range(len(named)), key=lambda number: named[number].tags)
+    firsts = [named[number].tags[0] for number in order]
+    flows = []
+    members: list[set[int]] = [set() for _ in named]
+    for send in sorted(schedule.matches):
+        one = schedule.operations[send]
+        place = bisect_right(firsts, one.tag) - 1
+        number = order[place] if place >= 0 and one.tag <= named[order[place]].tags[1] else -1
+        flows.append(number)
+        if number >= 0:
+            members[number] |= {one.rank, one.peer}
+    return flows, members
 
 
 def _schedule(text: str) -> goal.Schedule:

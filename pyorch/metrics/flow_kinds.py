@@ -279,7 +279,7 @@ class Fairness(GoodputFilter):
 class CollectiveTime(Metric):
     """From the first start to the last arrival of a [[traffic]] entry, or of one collective of it.
 
-    `traffic`: label of the entry. `collective`: name of one collective of a `collective` entry; all
+    `traffic`: label of the entry. `collective`: name of one collective; all
     rounds of a repeated one count together. Infinite when a message did not arrive.
     """
 
@@ -300,13 +300,12 @@ class CollectiveTime(Metric):
             return None
         number, rows, table = found
         if self.collective is not None:
-            from pyorch.config.spans import parts_of_collective
-            from pyorch.config.traffic_collectives import Collective
+            from pyorch.config.spans import parts_of
 
-            entry = run.setting.traffic[number]
-            if not isinstance(entry, Collective):
+            parts = parts_of(run.setting.traffic[number])
+            if parts is None or self.collective not in parts.names:
                 return None
-            rows = rows[parts_of_collective(entry).of(self.collective)]
+            rows = rows[parts.of(self.collective)]
         if not len(rows):
             return None
         starts, ends = (np.asarray(table[name])[rows] for name in ("start_ps", "finish_ps"))

@@ -21,19 +21,18 @@ if TYPE_CHECKING:
 
 def spans_of(run: RunTables, label: str) -> Spans | None:
     """The parts of the hosts in the collectives of a [[traffic]] entry; None when it has none."""
-    from pyorch.config.spans import spans_of_collective
-    from pyorch.config.traffic_collectives import Collective
+    from pyorch.config import spans
 
     found = run.entry(label)
     if found is None:
         return None
     number, rows, table = found
-    entry = run.setting.traffic[number]
-    return spans_of_collective(entry, rows, table) if isinstance(entry, Collective) else None
+    parts = spans.parts_of(run.setting.traffic[number])
+    return None if parts is None else spans.spans_of(parts, rows, table)
 
 
 class CollectiveMetric(Metric):
-    """A metric of a `collective` entry, whose label is `traffic`, or of one collective of it."""
+    """A metric of the collectives of an entry, whose label is `traffic`, or of one of them."""
 
     traffic: str
     collective: str | None = None
@@ -132,9 +131,13 @@ class IterationTime(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        spans = spans_of(run, self.traffic)
-        if spans is None:
+        from pyorch.config.traffic_collectives import Collective
+
+        found, spans = run.entry(self.traffic), spans_of(run, self.traffic)
+        if found is None or spans is None:
             return None
+        if not isinstance(run.setting.traffic[found[0]], Collective):
+            return None  # names that a trace repeats need not be iterations
         if (spans.ends < 0).any():
             return math.inf
         ends = np.zeros(int(spans.round.max()) + 1, dtype=np.int64)

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyorch.config.chain import by_place
-from pyorch.config.spans import parts_of_collective
-from pyorch.config.traffic_collectives import Collective
+from pyorch.config.spans import parts_of
 
 if TYPE_CHECKING:
     from pyorch.metrics.base import Columns, RunTables
@@ -115,13 +114,13 @@ def _flows_of(run: RunTables, traffic: str, collective: str | None) -> Integers:
     entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
     if collective is None:
         return rows
-    if not isinstance(entry, Collective):
-        raise LoadError(f"{traffic} is of kind {entry.kind}, which has no collectives")
-    parts = parts_of_collective(entry)
-    names = [phase.name for phase in parts.phases]
-    if collective not in names:
-        raise LoadError(f"{traffic} has no collective {collective!r}; it has: {', '.join(names)}")
-    return np.asarray(rows[parts.phase == names.index(collective)])
+    parts = parts_of(entry)
+    if parts is None:
+        raise LoadError(f"{traffic} is of kind {entry.kind} and has no collectives")
+    if collective not in parts.names:
+        known = ", ".join(parts.names)
+        raise LoadError(f"{traffic} has no collective {collective!r}; it has: {known}")
+    return np.asarray(rows[parts.of(collective)])
 
 
 def _loads(

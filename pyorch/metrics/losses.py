@@ -18,8 +18,7 @@ from pyorch.config.chain import (
     chain_of,
     losses_of,
 )
-from pyorch.config.spans import parts_of_collective
-from pyorch.config.traffic_collectives import Collective
+from pyorch.config.spans import parts_of
 
 if TYPE_CHECKING:
     from pyorch.config.topology import Topology
@@ -83,9 +82,9 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
             return None
         tables = _Tables(run)
     names = [""] * len(rows)
-    if isinstance(entry, Collective):
-        parts = parts_of_collective(entry)
-        names = [parts.phases[phase].name for phase in parts.phase.tolist()]
+    if (parts := parts_of(entry)) is not None:
+        known = [*parts.names, ""]  # the last for those of none, -1
+        names = [known[phase] for phase in parts.phase.tolist()]
     return Chain(
         tuple(
             Lost(

@@ -72,6 +72,7 @@ def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
     """The part of a canonical form that belongs to the setting, attributes with units."""
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
+    shown["traffic"] = [_without_tags(entry) for entry in spec.get("traffic", [])]
     if types is not None:
         from pyorch.config.attributes import written
 
@@ -80,6 +81,14 @@ def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
             for type_name, given in spec.get("attributes", {}).items()
         }
     return shown
+
+
+def _without_tags(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An entry with the names of its schedule's collectives only: there may be thousands."""
+    if entry["kind"] != "goal" or "collectives" not in entry:
+        return entry
+    names = dict.fromkeys(one["name"] for one in entry["collectives"])
+    return {**entry, "collectives": list(names)}
 
 
 def _list(values: Sequence[str]) -> str:

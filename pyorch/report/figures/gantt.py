@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import override
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
 
 _MOST_LANES = 64
+_MOST_NAMES = 24
+"""Collectives that the legend names."""
+_MOST_CHARACTERS = 40
+"""Of a name in the legend."""
 _COMPUTE, _PAUSE, _MESSAGE = "0.82", "0.15", COLOURS[5]
 
 
@@ -27,7 +33,8 @@ class RankTimeline(OverTime):
     """One lane per host: its parts of collectives, its computations, and pauses of its port.
 
     `traffic` (labels of entries, default all), `hosts` (default all that take part), `columns` for
-    panels. Messages of other kinds of traffic are drawn as messages.
+    panels. Messages that belong to no collective are drawn as messages. Of a host, what overlaps is
+    stacked.
     """
 
     kind: Literal["rank_timeline"] = "rank_timeline"
@@ -71,9 +78,9 @@ class RankTimeline(OverTime):
             Patch(
                 facecolor=COLOURS[number % len(COLOURS)],
                 hatch=HATCHES[number // len(COLOURS) % len(HATCHES)],
-                label=f"{label}: {name}" if jobs else name,
+                label=_short(f"{label}: {name}" if jobs else name),
             )
-            for number, (label, name) in enumerate(names)
+            for number, (label, name) in enumerate(names[:_MOST_NAMES])
         ]
         present = {bar.category for bars in shown for bar in bars}
         for category, colour, text in (
@@ -93,6 +100,8 @@ class RankTimeline(OverTime):
             columns=["panel", "host", "traffic", "name", "category", "round", "begin_ps", "end_ps"],
         )
         notes = [seed_note(panels)]
+        if len(names) > _MOST_NAMES:
+            notes.append(f"The legend names {_MOST_NAMES} of {len(names)} collectives.")
         if len(lanes) < len(every):
             notes.append(f"{len(lanes)} of {len(every)} hosts; choose others with 'hosts'.")
         return Drawn(canvas, table, notes)
@@ -124,30 +133,69 @@ class RankTimeline(OverTime):
         return lanes
 
 
+def _stacked(bars: list[Bar]) -> Iterator[tuple[Bar, tuple[float, float]]]:
+    """Yield bars with the part of their lane that they take.
+
+    Parts of collectives that overlap, each other or computations, share the lane evenly.
+    """
+    groups: dict[str, list[tuple[Bar, int]]] = defaultdict(list)  # that overlap, and their tracks
+    open_bars: dict[str, list[Bar]] = defaultdict(list)  # the last to end of each track
+    for bar in sorted(bars, key=lambda bar: (bar.begin, bar.category != "compute")):
+        if bar.category == "pause":
+            yield bar, (0.08, 0.22)
+        elif bar.category == "message":
+            yield bar, (-0.35, 0.35)
+        else:
+            group, last = groups[bar.lane], open_bars[bar.lane]
+            if all(other.end <= bar.begin for other in last):
+                yield from _shared(group)
+                group.clear()
+                last.clear()
+            track = next((n for n, other in enumerate(last) if _fits(bar, other)), len(last))
+            group.append((bar, track))
+            last[track : track + 1] = [max([bar, *last[track : track + 1]], key=lambda b: b.end)]
+    for group in groups.values():
+        yield from _shared(group)
+
+
+def _fits(bar: Bar, other: Bar) -> bool:
+    """Whether a bar can be drawn behind another one; computations hide each other."""
+    return other.end <= bar.begin or bar.category == other.category == "compute"
+
+
+def _shared(group: list[tuple[Bar, int]]) -> Iterator[tuple[Bar, tuple[float, float]]]:
+    tracks = 1 + max((track for _, track in group), default=0)
+    for bar, track in group:
+        yield bar, (-0.35 + 0.7 * track / tracks, -0.35 + 0.7 * (track + 1) / tracks)
+
+
+def _short(name: str) -> str:
+    """A name without its middle where it is too long."""
+    half = _MOST_CHARACTERS // 2
+    return name if len(name) <= _MOST_CHARACTERS else f"{name[:half]}…{name[-half + 1 :]}"
+
+
 def _draw(
     axes: Axes, bars: list[Bar], lanes: list[str], names: list[tuple[str, str]], factor: float
 ) -> None:
     places = {lane: number for number, lane in enumerate(lanes)}
-    looks: dict[tuple[str, str], tuple[str, str, float, float]] = {
-        ("compute", ""): (_COMPUTE, "", 0.0, 0.7),
-        ("message", ""): (_MESSAGE, "", 0.0, 0.7),
-        ("pause", ""): (_PAUSE, "", 0.43, 0.14),
-    }
+    looks = {("compute", ""): (_COMPUTE, ""), ("message", ""): (_MESSAGE, "")}
+    looks["pause", ""] = (_PAUSE, "")
     for number, name in enumerate(names):
         hatch = HATCHES[number // len(COLOURS) % len(HATCHES)]
-        looks[name] = (COLOURS[number % len(COLOURS)], hatch, 0.0, 0.7)
-    spans: dict[tuple[tuple[str, str], str], list[tuple[float, float]]] = {}
-    for bar in bars:
+        looks[name] = (COLOURS[number % len(COLOURS)], hatch)
+    spans: dict[tuple[tuple[str, str], float, float], list[tuple[float, float]]] = {}
+    for bar, (low, high) in _stacked(bars):
         key = (bar.label, bar.name) if bar.category == "collective" else (bar.category, "")
         span = (bar.begin / factor, (bar.end - bar.begin) / factor)
-        spans.setdefault((key, bar.lane), []).append(span)
-    for (key, lane), found in spans.items():
-        colour, hatch, shift, height = looks[key]
-        low = places[lane] - 0.35 + shift
+        spans.setdefault((key, places[bar.lane] + low, high - low), []).append(span)
+    for (key, low, height), found in spans.items():
+        colour, hatch = looks[key]
         edge = "white" if key[0] != "pause" else colour
         axes.broken_barh(
             found, (low, height), facecolor=colour, hatch=hatch, edgecolor=edge, linewidth=0.2,
-            zorder=3 if key[0] == "pause" else 2, alpha=0.75 if key[0] == "message" else 1,
+            zorder={"message": 2.5, "pause": 3}.get(key[0], 2),
+            alpha=0.75 if key[0] == "message" else 1,
         )  # fmt: skip
     axes.set_yticks(range(len(lanes)), lanes)
     axes.set_ylim(len(lanes) - 0.4, -0.6)
