@@ -300,8 +300,8 @@ TOLD: Mapping[str, tuple[Job, str]] = {
         "job.1.et, node 8: 1 B are received of the 2 B sent in job.0.et, node 8",
     ),
     "unfinished": (
-        broken(0, Node(8, "COMP_NODE", (77,), 1)),
-        "node 8: it depends on node 77, which is not in the file",
+        broken(0, Node(8, "COMP_NODE", (77, 4), 1)),
+        "job.0.et: nodes depend on a node that is not in the file (77)",
     ),
     "circle": (
         broken(0, Node(8, "COMP_NODE", (10,)), broken(0, Node(10, "COMP_NODE", (8,)))),
@@ -351,6 +351,40 @@ def test_what_is_not_read_is_told_with_file_and_node(tmp_path: Path, name: str) 
     form, problems = resolve({"kind": "chakra", "file": "job"}, folder=save(tmp_path, job))
     assert form is None
     assert any(told in problem for problem in problems), problems
+
+
+def test_missing_nodes_are_told_once_a_file_or_ignored(tmp_path: Path) -> None:
+    """Ignored, they are as if nothing depended on them; other dependencies stay."""
+    lost = [node._replace(after=(*node.after, 70 + node.id, 99)) for node in PAIR[0]]
+    more = [Node(100 + n, "METADATA_NODE", (200 + n,)) for n in range(30)]
+    save(tmp_path, [lost, [*PAIR[1], *more]])
+    form, problems = resolve({"kind": "chakra", "file": "job"}, folder=tmp_path)
+    assert form is None
+    first = ", ".join(str(200 + n) for n in range(10))
+    assert [problem.split("\n")[0] for problem in problems] == [
+        "job.0.et: nodes depend on 4 nodes that are not in the file (79, 99, 74, 75)",
+        f"job.1.et: nodes depend on 30 nodes that are not in the file ({first}, ...)",
+    ]
+    found = flows(tmp_path, ignore_missing=True)
+    assert begins(found) == begins(flows(save(tmp_path, PAIR)))
+
+
+def test_messages_may_have_a_comm_type(tmp_path: Path) -> None:
+    """As in ASTRA-sim's custom collectives, without a meaning; a computation may not."""
+    wanted = begins(flows(save(tmp_path, PAIR)))
+    job = [
+        [
+            node._replace(attributes={**node.attributes, "comm_type": 5})
+            if node.kind.startswith("COMM")
+            else node
+            for node in nodes
+        ]
+        for nodes in PAIR
+    ]
+    assert begins(flows(save(tmp_path, job))) == wanted
+    save(tmp_path, broken(0, Node(8, "COMP_NODE", (), 1, {"comm_type": 5}), job))
+    _, problems = resolve({"kind": "chakra", "file": "job"}, folder=tmp_path)
+    assert "attribute 'comm_type' of a COMP_NODE is not read" in problems[0]
 
 
 def test_files_and_keys_are_checked(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ meaning of the GOAL text.
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ IGNORED = frozenset(
     }
 )  # fmt: skip
 """Attributes that are ignored in every node."""
+MESSAGES = ("COMM_SEND_NODE", "COMM_RECV_NODE")
 READ = {
     "COMP_NODE": frozenset(),
     "METADATA_NODE": frozenset(),
@@ -53,17 +55,20 @@ READ = {
 NS_PER_US = 1000
 MOST_TAG = 2**32 - 1
 """Tags of collectives begin above this."""
+MOST_SHOWN = 10
+"""Ids of nodes that a message shows."""
 MOST_NUMBER = 10**15
 """Bytes or us above which a number must be a mistake: GOAL has 18 digits."""
 
 
 @dataclass
 class _Rank:
-    """The text of a rank so far: statements, and the node of each."""
+    """The text of a rank so far: statements, and the node of each. ids: of all nodes."""
 
     number: int
     label: str
     nodes: Sequence[Node]
+    ids: frozenset[int]
     lines: list[str] = field(default_factory=list)
     origins: list[int] = field(default_factory=list)
 
@@ -99,12 +104,14 @@ class Reading:
     """How traces are read.
 
     groups: ranks of each process group; None: unknown. algorithms: by operation, unless the
-    default. ignore: more attributes to ignore.
+    default. ignore: more attributes to ignore. ignore_missing: ignore dependencies on nodes that
+    are not in the file.
     """
 
     groups: Mapping[str, Sequence[int]] | None = None
     algorithms: Mapping[str, str] = field(default_factory=dict)
     ignore: frozenset[str] = frozenset()
+    ignore_missing: bool = False
 
 
 def schedule(
@@ -174,7 +181,10 @@ class _Schedule:
 
     def __init__(self, traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading) -> None:
         self.reading = reading
-        self.ranks = [_Rank(n, label, nodes) for n, (label, nodes) in enumerate(traces)]
+        self.ranks = [
+            _Rank(number, label, nodes, frozenset(node.id for node in nodes))
+            for number, (label, nodes) in enumerate(traces)
+        ]
         self.problems: list[Problem] = []
         self.tag = MOST_TAG + 1
         self.written: list[_Written] = []
@@ -215,9 +225,7 @@ class _Schedule:
                 if other in places:
                     left[place] += 1
                     behind[places[other]].append(place)
-                else:
-                    what = f"it depends on node {other}, which is not in the file"
-                    self.tell(rank, node, what, None, "is the file cut off?")
+        self._check_missing(rank)
         ready = [place for place, number in enumerate(left) if number == 0]
         order = []
         while ready:
@@ -229,10 +237,23 @@ class _Schedule:
                     heapq.heappush(ready, other)
         stuck = [node for node, number in zip(rank.nodes, left, strict=True) if number]
         if stuck:
-            told = ", ".join(str(node.id) for node in stuck[:10])
-            told += ", ..." if len(stuck) > 10 else ""
+            told = ", ".join(str(node.id) for node in stuck[:MOST_SHOWN])
+            told += ", ..." if len(stuck) > MOST_SHOWN else ""
             self.tell(rank, stuck[0], f"nodes depend on each other in a cycle: among {told}")
         return order
+
+    def _check_missing(self, rank: _Rank) -> None:
+        """Tell of dependencies on nodes that are not there, unless they are to be ignored."""
+        missing = dict.fromkeys(
+            other for node in rank.nodes for other in node.after if other not in rank.ids
+        )
+        if missing and not self.reading.ignore_missing:
+            told = ", ".join(map(str, itertools.islice(missing, MOST_SHOWN)))
+            told += ", ..." if len(missing) > MOST_SHOWN else ""
+            some = "a node that is" if len(missing) == 1 else f"{len(missing)} nodes that are"
+            what = f"nodes depend on {some} not in the file ({told})"
+            hint = "if a converter removed what is missing: ignore_missing = true"
+            self.problems.append(Problem(rank.label, what, "nodes of the same file", hint))
 
     def _check_attributes(self, rank: _Rank, node: Node) -> bool:
         if node.kind not in READ:
@@ -240,6 +261,8 @@ class _Schedule:
             self.tell(rank, node, f"a {node.kind} is not read", allowed)
             return False
         known = READ[node.kind] | IGNORED | self.reading.ignore | {"is_cpu_op"}
+        if node.kind in MESSAGES:
+            known |= {"comm_type"}  # ASTRA-sim's custom collectives have it, without a meaning
         for name in node.attributes:
             if name not in known:
                 allowed = ", ".join(sorted(READ[node.kind] | {"is_cpu_op"}))
@@ -261,12 +284,12 @@ class _Schedule:
 
     def _node(self, rank: _Rank, node: Node) -> None:
         done = f"n{node.id}"
-        before = [f"n{other}" for other in node.after]
+        before = [f"n{other}" for other in node.after if other in rank.ids]
         if node.kind == "COMM_COLL_NODE":
             self._collective(rank, node)
             begin = f"b{node.id}"
             rank.say(node, f"{begin}: calc 0", f"{done}: calc 0", f"{done} requires {begin}")
-        elif node.kind in ("COMM_SEND_NODE", "COMM_RECV_NODE"):
+        elif node.kind in MESSAGES:
             begin = done
             rank.say(node, f"{done}: {self._message(rank, node)}")
         else:

@@ -27,7 +27,8 @@ class Chakra(RankedTable):
     """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ...
 
     groups: a JSON file with the ranks of each process group that traces name. algorithms: by
-    operation, unless the default. ignore: attributes of nodes to ignore.
+    operation, unless the default. ignore: attributes of nodes to ignore. ignore_missing: whether to
+    ignore dependencies on nodes that are not in the file.
     """
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
@@ -37,6 +38,7 @@ class Chakra(RankedTable):
     groups: str | None = None
     algorithms: dict[str, str] | None = None
     ignore: list[str] = Field(default=[])
+    ignore_missing: bool = False
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -45,7 +47,7 @@ class Chakra(RankedTable):
         algorithms = self._algorithms(check)
         if check.findings.problems or not traces:
             return None
-        reading = Reading(groups, algorithms, frozenset(self.ignore))
+        reading = Reading(groups, algorithms, frozenset(self.ignore), self.ignore_missing)
         text, named, problems = schedule(traces, reading)
         if problems:
             _tell(check, problems, self.file)
