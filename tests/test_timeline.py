@@ -201,6 +201,33 @@ def test_metrics_of_a_job_are_sums_over_rounds_and_groups() -> None:
     assert value("bus_bandwidth", collective="sum") == 0
 
 
+def test_named_messages_of_a_schedule_have_the_metrics_of_collectives() -> None:
+    """Two rounds of different sizes, and a message without a name."""
+    text = "num_ranks 2\nrank 0 {\nsend 9b to 1 tag 4\nsend 9b to 1 tag 6\nsend 9b to 1 tag 5\n}\n"
+    text += "rank 1 {\nrecv 9b from 0 tag 4\nrecv 9b from 0 tag 5\nrecv 9b from 0 tag 6\n}\n"
+    keys = {"name": "send", "operation": "broadcast"}
+    named = [keys | {"size": "3KB", "tags": [6, 9]}, keys | {"size": "1KB", "tags": [4, 4]}]
+    entry = {"kind": "goal", "label": "job", "schedule": text, "collectives": named}
+    run = tables([entry], [(0, 1, s * US, e * US) for s, e in ((1, 3), (4, 10), (11, 17))])
+
+    def value(kind: str, **keys: Any) -> float | None:
+        return parse({"name": "m", "kind": kind, "traffic": "job", **keys}).value(run)
+
+    assert value("bus_bandwidth", collective="send") == 4000 * 8e6 / (2 + 6)
+    assert value("collective_time", collective="send") == 9 * US
+    assert value("collective_time") == 16 * US
+    assert value("lateness", host="h1") == 0
+    assert value("bus_bandwidth", collective="other") is None
+    assert value("collective_time", collective="other") is None
+    assert value("iteration_time") is None
+    shown = [(b.lane, b.name, b.round, b.begin // US) for b in bars_of(run) if b.begin >= US]
+    assert shown == [
+        *((lane, "send", 1, 1) for lane in ("h0", "h1")),
+        *((lane, "send", 0, 4) for lane in ("h0", "h1")),
+        ("h0", "to h1", 0, 11),
+    ]
+
+
 def test_what_overlaps_is_stacked_and_long_legends_end() -> None:
     """A named message beside a calc, and calcs of two CPUs, of which one hides the other."""
     text = "num_ranks 2\nrank 0 {\n  calc 9000\n  calc 5000 cpu 1\n"
