@@ -66,6 +66,7 @@ def gallery(paths: Paths) -> str:
         "# Gallery",
         "",
         "Figures of studies, as their reports draw them; `pyorch run NAME` draws one again.",
+        "Terms are in the [glossary](glossary.md).",
         "",
         "This page is written by `invoke report all`, and alone by `python -m tools.pictures`.",
     ]
