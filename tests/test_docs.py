@@ -34,6 +34,9 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     for notebook in notebooks(Paths(ROOT)):
         shown = (html / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
         assert '<img alt="' in shown, notebook
+    files = (page, html / "start.html")
+    titles = {re.findall("<title>(.*)</title>", file.read_text())[0] for file in files}
+    assert len(titles) == 2, "Next leads to a page of the same title"
     linked = re.findall(r'href="([\w/-]+)\.html"', page.read_text(encoding="utf-8"))
     assert {name.split("/")[-1] for name in linked} >= pages | modules
 
@@ -78,6 +81,15 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
         assert picture.figure in {figure.name for figure in figures}, picture.file
         shown = f"{picture.file.parent.name}/{picture.file.name}"
         assert any(shown in text for text in texts), picture.file
+
+
+def test_study_pages_have_pictures_and_answers() -> None:
+    """Every page shows a figure of its studies, and a section of a study opens with its answer."""
+    for page in sorted(ROOT.glob("docs/studies-*.md")):
+        text, group = page.read_text(encoding="utf-8"), page.stem.removeprefix("studies-")
+        assert re.search(rf"^!\[.+\]\(.*/{group}\.[\w-]+\.[\w-]+\.png\)$", text, re.MULTILINE), page
+        without = re.findall(r"^## (\S+/\S+): .*\n\n(?!\*\*.+[.]\*\*\n)", text, re.MULTILINE)
+        assert group == "ai" or without == [], page  # those of ai follow their tables
 
 
 def test_the_gallery_has_every_picture_of_a_study() -> None:

@@ -37,7 +37,8 @@ EXPLANATION = (
 RESULTS = ("gallery", "bakeoff", "reproduction")
 FRONT = Path("docs/site")
 """Folder of what only the site has: its settings, its front page, its style."""
-START = "start"
+START, OVERVIEW = "start", "Overview and installation"
+"""The README as a page of the site, and its title there: the front page has the README's."""
 CLAIMS = "claims/index.html"
 """The claims as a page with filters, embedded in that of the reproduction."""
 FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
@@ -97,8 +98,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
         text = file.read_text(encoding="utf-8")
         text += onward(file.parents[1].name, pages, types)
         write_atomically(source / f"{name}.rst", text)
-    readme = (paths.root / "README.md").read_text(encoding="utf-8")
-    write_atomically(source / f"{START}.md", readme.replace("](docs/", "]("))
+    _, _, readme = (paths.root / "README.md").read_text(encoding="utf-8").partition("\n")
+    write_atomically(source / f"{START}.md", f"# {OVERVIEW}\n{readme.replace('](docs/', '](')}")
     write_atomically(source / "reference.md", reference())
     attributes = attribute_pages(types)
     for name, text in attributes.items():
@@ -188,8 +189,7 @@ def index(pages: Sequence[str], notebooks: Sequence[str] = ()) -> str:
 def _tree(caption: str, names: Sequence[str]) -> list[str]:
     """Return a table of contents; with a caption it is hidden and appears only in the margin."""
     head = [f":caption: {caption}", ":hidden:"] if caption else []
-    entries = [f"Overview and installation <{name}>" if name == START else name for name in names]
-    return ["```{toctree}", ":maxdepth: 1", *head, "", *entries, "```", ""]
+    return ["```{toctree}", ":maxdepth: 1", *head, "", *names, "```", ""]
 
 
 def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:

@@ -389,7 +389,7 @@ def to_markdown(rows: Sequence[Row], published: Published) -> str:
         "holds in every run. Several lines may judge the same setting: the claim counts it once,",
         "and holds in it only if all of them hold. *published* quotes the document; words in",
         "[square brackets] are not the document's. *judged by* is the criterion, with the origin",
-        "of its number.",
+        "of its number. Terms are in the [glossary](glossary.md).",
         "",
         "| verdict | claims | it holds |",
         "|---|---|---|",
