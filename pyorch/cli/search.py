@@ -94,6 +94,14 @@ def _tell(found: Search, file: Path) -> int:
     if written is None:
         if count:
             print(f"steps:    {file.with_suffix('.trials.csv')}")
+        if found.stopped:
+            print(f"stopped:  {found.stopped}")
+        if found.is_void:
+            what = f"whether {found.condition.text!r} can hold is unknown: {found.impossible}"
+            hint = f"logs are in {found.trials.store.failed}"
+            raise UserError([Problem("the search", what, None, hint)])
+        if found.impossible:
+            print(f"none:     {found.impossible}")
         print(f"found:    no run in which {found.condition.text!r} holds")
         return FAILED
     if written.cycle:

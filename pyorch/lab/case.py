@@ -7,10 +7,13 @@ immutable; its methods return smaller ones.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
+
+from pyorch.lab.rules import AGENT, KEY, with_names
 
 Part = tuple[str, ...]
 """What can be removed: ("host", "h0"), ("switch", "s0"), ("link", "s0", "s1"), ("flow", "3"),
@@ -20,6 +23,8 @@ KINDS = ("host", "link", "switch", "flow")
 SETTINGS = ("scheme", "attribute", "node", "route", "fault")
 """The other parts."""
 ENTRIES = {"node": "nodes", "route": "routes", "fault": "faults"}
+_RULES = ("attribute", AGENT, KEY)
+"""Rules of all switches: the part of [tagger] instead of [[node]]."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Flow:
 class Case:
     """An explicit run. run: [run] as in a file, but times in ps. settings: by part.
 
-    nodes, routes, faults: entries as in a file. moved: switch -> the one it was merged into.
+    nodes, routes, faults: entries as in a file.
     """
 
     hosts: tuple[str, ...]
@@ -157,7 +162,7 @@ class Case:
             settings={key: one for key, one in self.settings.items() if key not in parts},
             **entries,
         )
-        return smaller._fitting()
+        return smaller._fitting(self)
 
     def used(self) -> Case:
         """Remove hosts without flows and, if flows have paths, everything off these paths."""
@@ -171,16 +176,16 @@ class Case:
             links = [link for link in links if link.ends in crossed or link.ends & ends]
             linked = {end for link in links for end in link.ends}
             switches = tuple(name for name in switches if name in linked)
-        return replace(self, hosts=hosts, switches=switches, links=tuple(links))._fitting()
+        return replace(self, hosts=hosts, switches=switches, links=tuple(links))._fitting(self)
 
-    def _fitting(self) -> Case:
-        """Drop entries that name nodes or links that no longer exist."""
+    def _fitting(self, before: Case) -> Case:
+        """Drop entries, and names in rules, of nodes or links that no longer exist.
+
+        before: the case with these; names in rules that it does not have either are mistakes, and
+        stay.
+        """
         names = {*self.hosts, *self.switches}
         pairs = {link.ends for link in self.links}
-        nodes = (
-            {**entry, "names": [name for name in entry["names"] if name in names]}
-            for entry in self.nodes
-        )
         routes = (
             entry
             for entry in self.routes
@@ -188,10 +193,72 @@ class Case:
         )
         return replace(
             self,
-            nodes=tuple(entry for entry in nodes if entry["names"]),
+            settings=self._fitting_settings(before),
+            nodes=tuple(self._fitting_nodes(before)),
             routes=tuple(routes),
             faults=tuple(entry for entry in self.faults if entry["host"] in names),
         )
+
+    def _fitting_settings(self, before: Case) -> dict[Part, Any]:
+        """Remove from rules of all switches the names of nodes that are no neighbour of any."""
+        settings = dict(self.settings)
+        if _RULES in settings:
+            gone = before._next_to_switches - self._next_to_switches
+            settings[_RULES] = _without_names(settings[_RULES], gone)
+        return settings
+
+    def _fitting_nodes(self, before: Case) -> Iterator[Mapping[str, Any]]:
+        """Entries for the nodes that exist; one for each of the rules that their switches have."""
+        names = {*self.hosts, *self.switches}
+        for entry in self.nodes:
+            rules = str(entry.get(AGENT, {}).get(KEY, ""))
+            owners: dict[str, list[str]] = defaultdict(list)
+            for node in (name for name in entry["names"] if name in names):
+                gone = before._neighbours[node] - self._neighbours[node]
+                owners[_without_names(rules, gone)].append(node)
+            for left, own in owners.items():
+                smaller = {**entry, "names": own}
+                yield from [smaller] if left == rules else self._with_rules(smaller, left)
+
+    def _with_rules(self, entry: dict[str, Any], rules: str) -> Iterator[dict[str, Any]]:
+        """An entry with other rules; without them, unless rules of all switches would apply.
+
+        Nothing if the entry would be without effect.
+        """
+        section = {**entry[AGENT], KEY: rules}
+        if not rules and _RULES not in self.settings:
+            del section[KEY]
+        entry = {**entry, AGENT: section}
+        if not section:
+            del entry[AGENT]
+        if len(entry) > 1:
+            yield entry
+
+    def _with_names(self, change: Callable[[str], str]) -> Case:
+        """The same with other names of neighbours in all rules."""
+        settings = dict(self.settings)
+        if _RULES in settings:
+            settings[_RULES] = with_names(settings[_RULES], change)
+        nodes = tuple(
+            {**entry, AGENT: {**entry[AGENT], KEY: with_names(entry[AGENT][KEY], change)}}
+            if KEY in entry.get(AGENT, {})
+            else entry
+            for entry in self.nodes
+        )
+        return replace(self, settings=settings, nodes=nodes)
+
+    @cached_property
+    def _neighbours(self) -> dict[str, set[str]]:
+        """The neighbours of each node that has any."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for link in self.links:
+            found[link.a].add(link.b)
+            found[link.b].add(link.a)
+        return found
+
+    @property
+    def _next_to_switches(self) -> set[str]:
+        return {node for switch in self.switches for node in self._neighbours[switch]}
 
     # Shorter paths
 
@@ -215,7 +282,7 @@ class Case:
             replace(link, a=host, b=beyond) if link.ends == {host, own} else link
             for link in self.links
         ]
-        return replace(self, flows=tuple(flows), links=tuple(links)).used()
+        return replace(self, flows=tuple(flows), links=tuple(links))._fitting(self).used()
 
     def merged(self, kept: str, gone: str) -> Case | None:
         """Merge the two switches at the ends of a link.
@@ -232,22 +299,23 @@ class Case:
             if path and (len(path) < 3 or _repeats(path) > _repeats(flow.path)):
                 return None
             flows.append(replace(flow, path=path, ack=None if flow.path else flow.ack))
+        renamed = [replace(link, a=name(link.a), b=name(link.b)) for link in self.links]
         links: dict[frozenset[str], Link] = {}
-        for link in self.links:
-            new = replace(link, a=name(link.a), b=name(link.b))
+        for new in renamed:
             if new.a != new.b:
                 links.setdefault(new.ends, new)
         routes = [
             {**entry, "switch": name(entry["switch"]), "next": name(entry["next"])}
             for entry in self.routes
         ]
+        before = replace(self, links=tuple(renamed))._with_names(name)
         return replace(
-            self,
+            before,
             switches=tuple(node for node in self.switches if node != gone),
             links=tuple(links.values()),
             flows=tuple(flows),
             routes=tuple(routes),
-        )._fitting()
+        )._fitting(before)
 
     # Numbers
 
@@ -270,6 +338,11 @@ class Case:
             "settings": len(self.settings) + sum(len(getattr(self, n)) for n in ENTRIES.values()),
         }
         return Counter(sizes)
+
+
+def _without_names(rules: str, gone: Collection[str]) -> str:
+    """Rules without the names of nodes that are gone."""
+    return with_names(rules, lambda name: "" if name in gone else name)
 
 
 def _repeats(path: Sequence[str]) -> int:

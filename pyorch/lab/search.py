@@ -8,6 +8,7 @@ those that are varied. Random flows, used for comparison, take the same routes.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,6 +54,8 @@ EACH = (1, 2, 3)
 TRIALS = 64
 _REPEATS = 200
 """The search ends after this many proposals in a row that were tried already."""
+_EMPTY_ROUNDS = 32
+"""And after this many rounds in a row whose values are rejected, or give no cycle."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,10 @@ class Tried:
 
 @dataclass(frozen=True, repr=False)
 class Search(Readable):
-    """What a search found. case: None if nothing was. cycles: of the routes, up to a bound."""
+    """What a search found. case: None if nothing was. cycles: of the routes, up to a bound.
+
+    stopped: why there were no further values to try; "" if there were.
+    """
 
     trials: Trials
     tried: tuple[Tried, ...]
@@ -99,20 +105,40 @@ class Search(Readable):
     cycles: int
     origin: str
     run_hash: str
+    stopped: str = ""
 
     @property
     def condition(self) -> Condition:
         """The condition of the search."""
         return self.trials.condition
 
+    @property
+    def impossible(self) -> str:
+        """How many trials were impossible, and why the first was; "" if none was."""
+        reasons = [one.outcome.why for one in self.tried if one.outcome.why]
+        count = f"{len(reasons)} of {len(self.tried)} trials are impossible"
+        return f"{count}, the first because: {reasons[0]}" if reasons else ""
+
+    @property
+    def is_void(self) -> bool:
+        """Whether nothing was found, and most trials were impossible: then that says nothing."""
+        impossible = sum(bool(one.outcome.why) for one in self.tried)
+        return self.case is None and 2 * impossible > len(self.tried)
+
     @override
     def lines(self) -> Iterator[str]:
         """Whether something was found, and how to write it."""
         text, count = self.condition.text, len(self.tried)
-        if self.case is None:
+        if self.is_void:
+            yield f"{self.origin}: whether {text!r} can hold is unknown"
+        elif self.case is None:
             yield f"{self.origin}: {text!r} holds in none of {count} trials"
         else:
             yield f"{self.origin}: {text} after {count} trials; search(..., out=FILE) writes it"
+        if self.impossible:
+            yield self.impossible
+        if self.stopped:
+            yield self.stopped
         if not self.cycles:
             yield "The routes at the start have no cycle of dependencies"
 
@@ -141,8 +167,8 @@ def search(
         raise UserError([Problem("--by", what, one_of(BY), suggest(by, BY))])
     _check(axes)
     plan, spec = source.plan, source.spec
-    if axes:
-        source.runs(draw(axes, 1), [spec.seed])  # reports mistakes before anything runs
+    for values in [{}, draw(axes, 1)][: 1 + bool(axes)]:
+        source.runs(values, [spec.seed])  # reports mistakes before anything runs
     tried: list[Tried] = []
     with trials_of(source, asked, jobs, tell) as trials:
         proposals = _Proposals(source, trials, axes, by)
@@ -156,7 +182,8 @@ def search(
             case = None if found is None else found.case
     origin = f"{plan.store.name}, {title(spec)}"
     run_hash = spec.hash(plan.build.fingerprint)
-    return Search(trials, tuple(tried), case, proposals.cycles, origin, run_hash)
+    cycles, stopped = proposals.cycles, proposals.stopped
+    return Search(trials, tuple(tried), case, cycles, origin, run_hash, stopped)
 
 
 def _check(axes: Sequence[Axis]) -> None:
@@ -212,6 +239,7 @@ class _Proposals:
     axes: Sequence[Axis]
     by: str
     cycles: int = 0
+    stopped: str = ""
 
     def __iter__(self) -> Iterator[Proposal]:
         known: set[str] = set()
@@ -226,19 +254,23 @@ class _Proposals:
                 yield proposal
 
     def _all(self) -> Iterator[Proposal]:
-        number = 0
-        while True:
+        empty = 0
+        for number in itertools.count():
             values = draw(self.axes, number) if number else {}
+            proposals: list[Proposal] = []
+            why = ""
             try:
                 spec = self.source.runs(values, [self.source.spec.seed])[0]
-            except UserError:  # in these values: the first ones were checked
-                number += 1
-                continue
-            proposals = list(self._of_round(spec, values, number))
-            if not proposals and not self.axes:
-                return
+            except UserError as error:  # in these values: the first ones were checked
+                why = f"{error.problems[0].where}: {error.problems[0].what}"
+            else:
+                proposals = list(self._of_round(spec, values, number))
             yield from proposals
-            number += 1
+            empty = 0 if proposals else empty + 1
+            if empty and (not self.axes or empty == _EMPTY_ROUNDS):
+                last = f"{empty} draws of values in a row gave no trial, the last because {why}"
+                self.stopped = last if why else ""
+                return
 
     def _of_round(
         self, spec: RunSpec, values: Mapping[str, str], number: int

@@ -19,6 +19,7 @@ from pyorch.config.attributes import number, section_of
 from pyorch.config.cycles import ShortestPaths, route_dependencies
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError
+from pyorch.lab import rules
 from pyorch.lab.explicit import tables_of_run
 from pyorch.lab.prevent import most_bounces, orders
 from pyorch.lab.updown import UpDown
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
     from pyorch.plan import RunSpec
 
-AGENT = "tagger"
+AGENT = rules.AGENT
 N_CLASSES = 8
 _WHERE = "tags"
 
@@ -56,7 +57,7 @@ class Tags:
         for switch, ups in self.ups:
             switches[ups].append(switch)
         return [
-            {"names": names, AGENT: {"rules": f"{' '.join(ups)} > {' '.join(ups)} : {written}"}}
+            {"names": names, AGENT: {rules.KEY: f"{' '.join(ups)} > {' '.join(ups)} : {written}"}}
             for ups, names in switches.items()
         ]
 

@@ -15,7 +15,7 @@ from pyorch.lab.explicit import tables_of
 from pyorch.loading.find import Document
 from pyorch.metrics import Metric
 from pyorch.plan import RunSpec, expand
-from pyorch.simulate import RefusedError
+from pyorch.simulate import RefusedError, RunProblemsError
 from pyorch.store import Store
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 AT_ONCE = 8
 """Number of cases tried together; constant, so that trials do not depend on the machine."""
 IMPOSSIBLE = "impossible"
+_LOG_LINES = 1000
+"""Of a log: a refused run has a line for each problem."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Trials:
         fingerprint = self.plan.build.fingerprint
         run_hash = spec.hash(fingerprint)
         if not self.store.is_done(run_hash):
-            return Outcome(False, run_hash, "it is refused or fails")
+            return Outcome(False, run_hash, why_failed(self.store, run_hash))
         measured = replace(spec, metrics=tuple(self.metrics))
         numbers = numbers_of(self.store, measured, fingerprint)
         if self.option:
@@ -192,5 +194,12 @@ def spec_of(
 def has_failed(store: Store, run_hash: str) -> bool:
     """Whether a run was refused, or its result was wrong, for permanent reasons."""
     kept = store.failure(run_hash)
-    refused = RefusedError.headline in log_tail(kept.log) if kept.log.is_file() else False
-    return refused or kept.summary.is_file()
+    return RefusedError.headline in log_tail(kept.log, _LOG_LINES) or kept.summary.is_file()
+
+
+def why_failed(store: Store, run_hash: str) -> str:
+    """The first problem in the log of a failed run."""
+    lines = log_tail(store.failure(run_hash).log, _LOG_LINES).splitlines()
+    heads = {f"{error.headline}:" for error in RunProblemsError.__subclasses__()}
+    first = next((number + 1 for number, line in enumerate(lines) if line in heads), 0)
+    return lines[first].strip() if first < len(lines) else "it fails"

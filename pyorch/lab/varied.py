@@ -44,7 +44,10 @@ class Varied:
         return replace(document, name=self.store.name)  # runs know their folder
 
     def runs(self, values: Mapping[str, str], seeds: Sequence[int]) -> list[RunSpec]:
-        """The run with other values of some keys, once with each seed. Raises UserError."""
+        """The run with other values of some keys, once with each seed. Raises UserError.
+
+        Figures and expectations are left out: those of other scenarios would have no run.
+        """
         from pyorch.build import load_schema
         from pyorch.loading.load import load_experiment
 
@@ -52,7 +55,8 @@ class Varied:
         if "scenario" in self.spec.params and "scenario" not in values:
             texts.append(f"scenario={self.spec.params['scenario']}")  # the others are not needed
         schema = load_schema(self.plan.build)
-        experiment = load_experiment(self._document, texts, schema, self.plan.store.paths)
+        paths = self.plan.store.paths
+        experiment = load_experiment(self._document, texts, schema, paths, runs_only=True)
         own = self._others(self.spec.params, values)
         specs = expand(experiment, seeds)
         found = [spec for spec in specs if self._others(spec.params, values) == own]

@@ -38,6 +38,7 @@ from pyorch.paths import Paths, default_paths
 _NO_KEY = "{!r} is no longer a key"
 _NO_SCENARIOS = "there are no scenarios"
 _SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
+_OF_REPORTS = ("figure", "expect")
 #: More settings of one experiment than this must be a mistake.
 MAX_POINTS = 10_000
 
@@ -47,12 +48,14 @@ def load_experiment(
     overrides: Sequence[str] = (),
     schema: Iterable[TypeInfo] | None = None,
     paths: Paths | None = None,
+    runs_only: bool = False,
 ) -> Experiment:
     """Load and validate an experiment.
 
     name_or_path: "gfc/two-to-one" below experiments/, a path to a .toml file, or a file's content.
     overrides: the texts of --set, each key=value. schema: of the built modules; without it
-    attributes of C++ objects are neither checked nor resolved. Raises UserError with every problem
+    attributes of C++ objects are neither checked nor resolved. runs_only: without figures and
+    expectations, which may need runs that the overrides remove. Raises UserError with every problem
     of the file and the overrides.
     """
     paths = paths or default_paths()
@@ -73,6 +76,9 @@ def load_experiment(
         del content[key]
     given, problems = chosen_overrides(content.pop("set", {}), overrides, findings)
     findings.problems = [*problems, *findings.problems]
+    if runs_only:
+        content |= {key: [] for key in _OF_REPORTS}
+        given = [override for override in given if override.path[0] not in _OF_REPORTS]
     return _Loader(resolver, findings, content, given, paths).load(file)
 
 
