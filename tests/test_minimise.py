@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -209,6 +210,98 @@ def test_merging_makes_no_loop() -> None:
     assert around.merged("a", "c") is None
 
 
+Table = dict[tuple[str, str, str], str]
+NEIGHBOURS = ("a", "b", "c", "h0", "h1")
+
+
+def _table(rules: str, known: Sequence[str]) -> Table:
+    """What rules do: the new class by neighbours and old class. Other neighbours: an error."""
+    table: Table = {}
+    for rule in filter(str.strip, rules.split(";")):
+        ends, classes = rule.split(":")
+        sides = [side.split() for side in ends.split(">")]
+        assert len(sides) == 2
+        assert all(sides)
+        assert set(itertools.chain(*sides)) <= set(known)
+        for change in classes.split(","):
+            old, new = change.strip().split("=")
+            table |= {(*pair, old): new for pair in itertools.product(*sides)}
+    return table
+
+
+RULES = st.lists(
+    st.builds(
+        "{} > {} : {}".format,
+        *[st.lists(st.sampled_from(NEIGHBOURS), min_size=1).map(" ".join)] * 2,
+        st.lists(st.sampled_from(["3=4", "4=5", "5=0"]), min_size=1, unique=True).map(", ".join),
+    ),
+    max_size=4,
+).map("; ".join)
+
+
+def _star(*nodes: dict[str, Any], **settings: str) -> Case:
+    """A switch m between switches a, b, c and two hosts, with a flow between these."""
+    return Case(
+        hosts=("h0", "h1"),
+        switches=("m", "a", "b", "c"),
+        links=tuple(Link("m", one, 10**10, 10**6) for one in NEIGHBOURS),
+        flows=(Flow(0, "h0", "h1", 1000, 0, -1, 3, path=("h0", "m", "h1")),),
+        run={"duration": 10**9, "seeds": [1]},
+        settings={("attribute", "tagger", key): one for key, one in settings.items()},
+        nodes=nodes,
+    )
+
+
+@given(RULES, st.sets(st.sampled_from(["a", "b", "c"])), st.booleans())
+def test_rules_say_the_same_of_the_neighbours_that_are_left(
+    rules: str, gone: set[str], of_all: bool
+) -> None:
+    """And name no others, whether they are those of the switch or of all switches."""
+    case = _star(rules=rules) if of_all else _star({"names": ["m"], "tagger": {"rules": rules}})
+    smaller = case.without([("switch", name) for name in gone])
+    assert smaller is not None
+    left = [one for one in NEIGHBOURS if one not in gone]
+    entries = [one["tagger"]["rules"] for one in smaller.nodes]
+    (kept,) = smaller.settings.values() if of_all else entries or [""]
+    before = _table(rules, NEIGHBOURS)
+    assert _table(kept, left) == {
+        key: new for key, new in before.items() if key[0] in left and key[1] in left
+    }
+    assert gone or kept == rules
+
+
+def test_rules_of_several_switches_part_where_their_neighbours_do() -> None:
+    """The switch that lost a link gets an entry of its own; other settings stay."""
+    rules = "a c > a c : 3=4"
+    case = _star({"names": ["m", "b"], "tagger": {"rules": rules, "charge": "new"}})
+    case = replace(case, links=(*case.links, *(Link("b", one, 10**10, 10**6) for one in "ac")))
+    one = case.without([("link", "b", "a")])
+    assert one is not None
+    assert one.nodes == (
+        {"names": ["m"], "tagger": {"rules": rules, "charge": "new"}},
+        {"names": ["b"], "tagger": {"rules": "c > c : 3=4", "charge": "new"}},
+    )
+    none = case.without([("link", "b", "a"), ("link", "b", "c")])
+    assert none is not None
+    assert none.nodes[1] == {"names": ["b"], "tagger": {"charge": "new"}}
+    plain = _star({"names": ["m"], "tagger": {"rules": "a > b : 3=4"}})
+    left = plain.without([("switch", "a")])
+    assert left is not None
+    assert left.nodes == ()
+
+
+def test_rules_name_merged_switches_by_the_one_that_is_kept() -> None:
+    """And never a switch itself; a name that was no neighbour before is left to be refused."""
+    other = {"names": ["a"], "tagger": {"rules": "c > m x : 3=4"}}
+    case = _star(other, {"names": ["m"], "tagger": {"rules": "h0 b > c b : 3=4; c > a : 3=5"}})
+    case = replace(case, links=(*case.links, Link("a", "c", 10**10, 10**6)))
+    into_b, into_m = case.merged("b", "m"), case.merged("m", "c")
+    assert into_b is not None
+    assert into_m is not None
+    assert [one["tagger"]["rules"] for one in into_b.nodes] == ["c > b x : 3=4"]
+    assert [one["tagger"]["rules"] for one in into_m.nodes] == ["m > m x : 3=4", "h0 b > b : 3=4"]
+
+
 # ---------------------------------------------------------------------------------------------
 # Conditions
 
@@ -251,6 +344,8 @@ def test_a_file_with_comments_says_what_the_tables_say() -> None:
     content = {
         "title": 'with "quotes" and \\',
         "flow_control": ["pfc"],
+        "agents": ["dcfit", "tagger"],
+        "host_agents": ["watchdog"],
         "run": {"duration": "1ms", "seeds": [3], "stop_when_done": True},
         "ns3::gfc::ConceptualGfc": {"bm": "1KB", "share": 0.5},
         "topology": {"links": [{"between": ["a", "b"]}, {"between": ["b", "c"], "rate": "1Gbps"}]},
@@ -258,6 +353,8 @@ def test_a_file_with_comments_says_what_the_tables_say() -> None:
     }
     comments = {
         ("flow_control",): "why",
+        ("agents", 1): "one agent",
+        ("host_agents", 0): "the only one",
         ("topology", "links", 1): "a link",
         ("traffic", 0): "a flow",
         ("run", "seeds", 0): "a seed",
@@ -532,3 +629,65 @@ def test_a_deadlock_loses_the_limits_of_its_flows(tmp_path: Path) -> None:
     least = minimise(plan, "1", jobs=2)
     assert len(least.case.trunks) == 3
     assert all(not one.rate and not one.window and one.on_off is None for one in least.case.flows)
+
+
+#: One of two flows changes class at the spine, by a rule that names a leaf without need.
+TAGGED = """
+title = "Tagged"
+flow_control = ["pfc"]
+agents = ["tagger"]
+[run]
+duration = "100us"
+[topology]
+kind = "leaf_spine"
+leaves = 3
+spines = 1
+hosts_per_leaf = 1
+rate = "40Gbps"
+delay = "1us"
+[buffer]
+lossless_classes = 0x38
+threshold = "static"
+xoff = "100KB"
+xon = "97KB"
+[[node]]
+names = ["spine0"]
+tagger = { rules = "leaf0 leaf2 > leaf0 leaf1 leaf2 : 3=4" }
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h1"
+[[traffic]]
+kind = "greedy"
+src = "h1"
+dst = "h2"
+"""
+
+
+@pytest.mark.cpp
+def test_a_rule_keeps_no_switch_that_only_it_names(tmp_path: Path) -> None:
+    """What is left are the neighbours between which frames change class."""
+    file = tmp_path / "tagged.toml"
+    file.write_text(TAGGED, encoding="utf-8")
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, tmp_path / "results"), claim=True)
+    least = minimise(plan, "1", "tagger_frames_changed > 10", jobs=2)
+    assert [flow.number for flow in least.case.flows] == [0]
+    assert sorted(least.case.switches) == ["leaf0", "leaf1", "spine0"]
+    (entry,) = least.case.nodes
+    assert entry == {"names": ["spine0"], "tagger": {"rules": "leaf0 > leaf0 leaf1 : 3=4"}}
+
+
+@pytest.mark.cpp
+@pytest.mark.slow
+def test_a_deadlock_of_a_fat_tree_shrinks_to_its_cycle_and_a_handful_of_flows(
+    tmp_path: Path,
+) -> None:
+    """16 hosts, 20 switches, 162 flows; the cycle is the oracle's, in the run that is left."""
+    paths = Paths(ROOT, tmp_path / "results")
+    plan = pipeline.make_plan("gfc/fat-tree", ["only=PFC"], "1", paths=paths, claim=True)
+    least = minimise(plan, "1", jobs=2)
+    assert least.before["flows"] > 100
+    cycle = write(least, tmp_path / "least.toml").cycle
+    assert len(cycle) >= 3
+    assert {link.ends for link in least.case.trunks} <= {frozenset(one.split(":")) for one in cycle}
+    assert len(least.case.flows) <= 6

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pyorch.config import topology
 from pyorch.config.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.dependency import Ways, ways_at_start
-from pyorch.errors import UserError
+from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
 from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
 from pyorch.lab.explicit import case_of
@@ -28,11 +29,13 @@ from pyorch.lab.minimise import minimise
 from pyorch.lab.prevent import prevent
 from pyorch.lab.ranges import Axis, draw, read_axes
 from pyorch.lab.search import Search, search
+from pyorch.lab.tags import tags_of
 from pyorch.lab.varied import Varied
+from pyorch.lab.write import dump
 from pyorch.lab.write_search import write_search
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
-from pyorch.plan import expand
+from pyorch.plan import RunSpec, expand
 from tools import search as comparison
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -345,6 +348,105 @@ def test_where_routes_have_no_cycle_nothing_is_tried(study: tuple[Path, Paths]) 
     assert (line.case, line.cycles, line.tried) == (None, 0, ())
     wide = _search(study, "buffer.xoff=20MB", "buffer.size=400MB", most=3)
     assert (wide.case, len(wide.tried)) == (None, 3)
+
+
+@pytest.mark.cpp
+def test_a_study_of_scenarios_is_searched(tmp_path: Path) -> None:
+    """Its expectations name scenarios that the run does not have."""
+    paths = Paths(ROOT, tmp_path / "results")
+    plan = pipeline.make_plan("deadlock/zoo", ["only=PFC"], paths=paths)
+    spec = next(one for one in plan.specs if one.params["scenario"] == "square-3")
+    source = Varied(plan, spec, "deadlock/zoo", ["only=PFC"])
+    (same,) = source.runs({}, [1])
+    assert (same.params, same.setting.traffic) == (spec.params, spec.setting.traffic)
+    found = search(source)
+    assert [one.outcome.word for one in found.tried] == ["holds"]
+
+
+@pytest.mark.cpp
+def test_a_search_ends_if_its_values_give_no_trials(
+    study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Because the routes have no cycle, or because all draws but the first are rejected."""
+    axes = read_axes(["buffer.xoff=100KB..200KB"])
+    line = _search(study, "topology.kind=line", "trace=[]", "metric=[]", axes=axes)
+    assert (line.cycles, line.tried, line.stopped) == (0, (), "")
+    runs = Varied.runs
+
+    def rejecting(source: Varied, values: Mapping[str, str], seeds: Sequence[int]) -> list[RunSpec]:
+        if values not in ({}, draw(axes, 1)):
+            raise UserError([Problem("a.toml: buffer.xoff", "too round")])
+        return runs(source, values, seeds)
+
+    monkeypatch.setattr(Varied, "runs", rejecting)
+    asked = {"axes": axes, "condition": "peak > 19MB"}
+    found = _search(study, "buffer.size=400MB", **asked)
+    assert {one.outcome.word for one in found.tried} == {"does not hold"}
+    assert {one.row(0).get("buffer.xoff") for one in found.tried} == {None, "150KB"}
+    assert found.stopped.endswith("the last because a.toml: buffer.xoff: too round")
+    assert found.stopped in str(found)
+
+
+FAT_TREE = RING[: RING.index("[[trace]]")].replace(
+    """kind = "ring"
+switches = 4
+hosts_per_switch = 2
+""",
+    """kind = "fat_tree"
+k = 4
+failed_links = [["edge0", "agg1"], ["edge3", "agg2"]]
+""",
+)
+
+
+@pytest.mark.cpp
+def test_rules_of_the_tagger_are_kept_where_trials_leave_nodes_out(tmp_path: Path) -> None:
+    """A trial has a part of the network: it runs, and frames change class in it."""
+    paths = Paths(ROOT, tmp_path / "results")
+    file = tmp_path / "tree.toml"
+    file.write_text(FAT_TREE.replace('"1ms"', '"200us"'), encoding="utf-8")
+    plan = pipeline.make_plan(str(file), paths=paths)
+    assert plan.experiment.types is not None
+    content = {**tomllib.loads(file.read_text()), "title": "Tags"}
+    for key, one in tags_of(plan.specs[0], plan.experiment.types).content.items():
+        content[key] = {**content[key], **one} if key in content else one
+    file.write_text(dump(content, {}), encoding="utf-8")
+    none = _search((file, paths), most=3)
+    assert [one.outcome.word for one in none.tried] == ["does not hold"] * 3
+    changed = "tagger_frames_changed > 10"
+    found = _search((file, paths), condition=changed)
+    assert [one.outcome.word for one in found.tried] == ["holds"]
+    assert found.case is not None
+    assert len(found.case.switches) < 20
+
+
+@pytest.mark.cpp
+def test_impossible_trials_are_no_finding(
+    study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mistake in a rule, which each trial has: the command fails with its text."""
+    file, paths = study
+    monkeypatch.setenv("PYORCH_ROOT", str(ROOT))
+    monkeypatch.setenv("PYORCH_RESULTS", str(paths.results))
+    wrong = file.parent / "wrong.toml"
+    rules = 'agents = ["tagger"]\n[[node]]\nnames = ["s0"]\ntagger.rules = "s7 > s1 : 3=4"\n'
+    agents, node = rules.split("\n", 1)
+    wrong.write_text(f"{agents}\n{RING}\n{node}", encoding="utf-8")
+    found = _search((wrong, paths), most=2)
+    assert found.is_void
+    assert "2 of 2 trials are impossible" in str(found)
+    assert search_run(str(wrong), "", Words(trials="2", out=str(file.parent / "w.toml"))) == 2
+    told = capsys.readouterr()
+    assert "no run in which" not in told.out
+    assert "'deadlocked' can hold is unknown: 2 of 2 trials are impossible" in told.err
+    assert "s0: Rules of the tagger: 's7' in 's7 > s1 : 3=4' is not a neighbour" in told.err
+    assert (file.parent / "w.trials.csv").is_file()
+    vary = ("buffer.xoff=80KB..120KB", "buffer.xon=10KB..70KB")
+    words = Words(vary, out=str(file.parent / "w.csv"), map=True, cells="4")
+    assert search_run(str(wrong), "", words) == 2
+    told = capsys.readouterr()
+    assert "at 25 points the run is impossible" in told.out
+    assert "the map: no point is possible: s0: Rules of the tagger" in told.err
 
 
 @pytest.mark.cpp

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.cli.door import say
 from pyorch.errors import Problem, UserError
+from pyorch.lab.border import Verdict
 from pyorch.lab.ranges import read_axes
 from pyorch.lab.region import CELLS, Region, RegionFiles, map_region, write_region
 from pyorch.lab.region import MADE_BY as BORDER_MADE_BY
@@ -119,4 +120,7 @@ def _tell_region(region: Region, files: RegionFiles) -> int:
     print(f"figure:   {', '.join(map(str, files.figures))}")
     print(f"points:   {files.points}")
     print(f"border:   {files.border}")
+    points = region.map.points.values()
+    if all(point.verdict is Verdict.IMPOSSIBLE for point in points):
+        raise UserError([Problem("the map", f"no point is possible: {region.reason}")])
     return OK

@@ -250,9 +250,10 @@ def _choose(
         key = part[1]
         if key in LISTS:
             content.setdefault(key, []).append(name)
+            places[part] = (key, len(content[key]) - 1)
         else:
             content[key] = name
-        places[part] = (key,)
+            places[part] = (key,)
 
 
 def _run_table(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,13 +54,17 @@ INSIDE, OUTSIDE, BETWEEN = "#eccac5", "#e4eef5", "#fbf0d5"
 
 @dataclass(frozen=True, repr=False)
 class Region(Readable):
-    """A mapped region. seeds: that a point may use. origin: the run on which it is based."""
+    """A mapped region. seeds: that a point may use. origin: the run on which it is based.
+
+    reason: why the first of its impossible points is; "" if there is none.
+    """
 
     map: Map
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     trials: Trials
     origin: str
+    reason: str = ""
 
     @override
     def lines(self) -> Iterator[str]:
@@ -71,8 +75,8 @@ class Region(Readable):
         text = self.trials.condition.text
         yield f"points:   {count} of {whole} of the grid; {text!r} {often}"
         if impossible := verdicts[Verdict.IMPOSSIBLE]:
-            logs = self.trials.store.failed
-            yield f"none:     at {impossible} points the run is impossible; logs are in {logs}"
+            first, logs = f"the first because: {self.reason}", self.trials.store.failed
+            yield f"none:     at {impossible} points the run is impossible, {first}; logs: {logs}"
         runs = sum(point.runs for point in self.map.points.values())
         yield f"runs:     {runs}, {self.trials.runs} simulated now, in {self.trials.store.root}"
         if len(self.seeds) == 1:
@@ -134,7 +138,8 @@ def map_region(
     with trials_of(source, asked, jobs, tell) as trials:
         judged = _Judge(source, trials, axes, cells, seeds)
         found = map_border(len(axes), cells, judged)
-    return Region(found, tuple(axes), seeds, trials, f"{plan.store.name}, {title(spec)}")
+    origin, reason = f"{plan.store.name}, {title(spec)}", judged.reason
+    return Region(found, tuple(axes), seeds, trials, origin, reason)
 
 
 def _check(axes: Sequence[Axis], cells: int, seeds: Sequence[int]) -> None:
@@ -170,6 +175,8 @@ class _Judge:
     axes: Sequence[Axis]
     side: int
     seeds: Sequence[int]
+    reason: str = ""
+    """Why the first impossible point is that."""
 
     def __call__(self, places: Sequence[Place]) -> Mapping[Place, Point]:
         """Judge some points; points with the same rounded values are judged once."""
@@ -192,6 +199,7 @@ class _Judge:
             found = iter(self.trials.of_runs([spec for part in parts for spec in part]))
             for place, part in zip(waiting, parts, strict=True):
                 made = [next(found) for _ in part]
+                self.reason = self.reason or next((one.why for one in made if one.why), "")
                 outcomes[place] += [None if o.word == IMPOSSIBLE else o.holds for o in made]
                 outcomes[place] += [] if part else [None] * (look - done)
                 point = judge(outcomes[place], len(self.seeds))
@@ -205,7 +213,8 @@ class _Judge:
         """The runs of a point; none if its values are impossible."""
         try:
             return self.source.runs(_texts(self.axes, place, self.side), self.seeds)
-        except UserError:
+        except UserError as error:
+            self.reason = self.reason or f"{error.problems[0].where}: {error.problems[0].what}"
             return []
 
     def _tell(self, place: Place, point: Point) -> None:

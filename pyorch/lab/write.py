@@ -175,9 +175,11 @@ def _is_table(value: Any) -> bool:
 
 def _pairs(table: Mapping[str, Any], comments: Mapping[Place, str], place: Place) -> Iterator[str]:
     for key, value in table.items():
-        at = (*place, key)
-        many = isinstance(value, list) and any((*at, n) in comments for n in range(len(value)))
-        if not many:
+        at: Place = (*place, key)
+        count = len(value) if isinstance(value, list) else 0
+        if count == 1 and at not in comments:
+            at = (*at, 0)
+        if not any((*at, number) in comments for number in range(count)):
             yield f"{_key(key)} = {_value(value)}{_comment(comments, at)}"
             continue
         yield f"{_key(key)} = ["
