@@ -352,11 +352,12 @@ def test_where_routes_have_no_cycle_nothing_is_tried(study: tuple[Path, Paths]) 
 
 @pytest.mark.cpp
 def test_a_study_of_scenarios_is_searched(tmp_path: Path) -> None:
-    """Its expectations name scenarios that the run does not have."""
+    """Its expectations name scenarios that the run does not have; other variants do not matter."""
     paths = Paths(ROOT, tmp_path / "results")
-    plan = pipeline.make_plan("deadlock/zoo", ["only=PFC"], paths=paths)
+    plan = pipeline.make_plan("deadlock/zoo", ["only=PFC,PFFC"], paths=paths)
     spec = next(one for one in plan.specs if one.params["scenario"] == "square-3")
-    source = Varied(plan, spec, "deadlock/zoo", ["only=PFC"])
+    source = Varied(plan, spec, "deadlock/zoo", ["only=PFC,PFFC"])
+    assert source.runs({"buffer.xoff": "99KB"}, [1])  # which PFFC rejects
     (same,) = source.runs({}, [1])
     assert (same.params, same.setting.traffic) == (spec.params, spec.setting.traffic)
     found = search(source)

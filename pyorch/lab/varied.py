@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
 from pyorch.lab.ranges import overrides_of
+from pyorch.loading.patch import ONLY
 from pyorch.plan import RunSpec, expand
 from pyorch.store import Store
 
@@ -51,7 +52,7 @@ class Varied:
         from pyorch.build import load_schema
         from pyorch.loading.load import load_experiment
 
-        texts = [*self.overrides, *overrides_of(values)]
+        texts = [*self._narrowed(), *overrides_of(values)]
         if "scenario" in self.spec.params and "scenario" not in values:
             texts.append(f"scenario={self.spec.params['scenario']}")  # the others are not needed
         schema = load_schema(self.plan.build)
@@ -65,6 +66,14 @@ class Varied:
             hint = "vary keys that do not choose the runs"
             raise UserError([Problem("--vary", what, None, hint)])
         return found
+
+    def _narrowed(self) -> list[str]:
+        """The overrides, and only the run's variant: values need not suit the others."""
+        variant = str(self.spec.params["variant"])
+        if not variant or "," in variant:  # --only cannot name it
+            return list(self.overrides)
+        others = [one for one in self.overrides if one.partition("=")[0].strip() != ONLY]
+        return [*others, f"{ONLY}={variant}"]
 
     @staticmethod
     def _others(params: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
