@@ -22,7 +22,7 @@ LIGHTEST, DARKEST = 0.02, 0.6  # of the colours; text stays legible on both
 
 
 def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
-    """Draw a table of scenarios and schemes: the outcome of all seeds, and when or how much."""
+    """Draw a table of schemes and scenarios: the outcome of all seeds, and when or how much."""
     runs = figure.rows_of(data)
     schemes = list(dict.fromkeys(runs["variant"]))
     scenarios = list(dict.fromkeys(runs["scenario"]))
@@ -31,14 +31,14 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
     best = runs.groupby("scenario")[["mean_goodput", "least_goodput"]].max()
     for (variant, scenario), seeds in runs.groupby(["variant", "scenario"]):
         colour, text = _outcome(seeds, str(scenario), *map(float, best.loc[scenario]))
-        x, y = schemes.index(variant), scenarios.index(scenario)
+        x, y = scenarios.index(scenario), schemes.index(variant)
         axes.add_patch(_cell(x, y, colour))
         ink = "white" if colour == DEADLOCK else "0.1"
         axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
-    axes.set_xlim(-0.5, len(schemes) - 0.5)
-    axes.set_ylim(len(scenarios) - 0.5, -0.5)
-    axes.set_xticks(range(len(schemes)), schemes)
-    axes.set_yticks(range(len(scenarios)), scenarios)
+    axes.set_xlim(-0.5, len(scenarios) - 0.5)
+    axes.set_ylim(len(schemes) - 0.5, -0.5)
+    axes.set_xticks(range(len(scenarios)), scenarios)
+    axes.set_yticks(range(len(schemes)), schemes)
     axes.tick_params(length=0, labelsize=7)
     axes.xaxis.tick_top()
     axes.grid(visible=False)
