@@ -37,7 +37,7 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
         axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
     axes.set_xlim(-0.5, len(scenarios) - 0.5)
     axes.set_ylim(len(schemes) - 0.5, -0.5)
-    axes.set_xticks(range(len(scenarios)), scenarios)
+    axes.set_xticks(range(len(scenarios)), [name.replace("-", "-\n") for name in scenarios])
     axes.set_yticks(range(len(schemes)), schemes)
     axes.tick_params(length=0, labelsize=7)
     axes.xaxis.tick_top()
