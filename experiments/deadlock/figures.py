@@ -19,6 +19,8 @@ BROKEN, DEADLOCK, EXPIRES = "#f2b134", "#c0392b", "0.88"
 SHARES = "Greens"
 """Colours of what the slowest flow gets: the darker, the nearer to the best of the scenario."""
 LIGHTEST, DARKEST = 0.02, 0.6  # of the colours; text stays legible on both
+WIDEST = 14
+"""Letters of a scenario's name on one line."""
 
 
 def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
@@ -37,7 +39,8 @@ def outcomes(data: ReportData, figure: CustomFigure) -> Drawn:
         axes.text(x, y, text, ha="center", va="center", fontsize=6.5, linespacing=1.1, color=ink)
     axes.set_xlim(-0.5, len(scenarios) - 0.5)
     axes.set_ylim(len(schemes) - 0.5, -0.5)
-    axes.set_xticks(range(len(scenarios)), [name.replace("-", "-\n") for name in scenarios])
+    labels = [name.replace("-", "-\n") if len(name) > WIDEST else name for name in scenarios]
+    axes.set_xticks(range(len(scenarios)), labels)
     axes.set_yticks(range(len(schemes)), schemes)
     axes.tick_params(length=0, labelsize=7)
     axes.xaxis.tick_top()
