@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyorch.metrics import RunTables
 
 Category = Literal["collective", "compute", "message", "pause"]
-PAUSED = 1
-"""Column `side` of the table `pause`: the port was being paused."""
 MOST_BARS = 2_000_000
 """Events that a viewer can still open."""
 
@@ -48,7 +46,8 @@ def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
 
     A collective, also a named one of a schedule, lasts from the first message that a host sends to
     the last one that it receives; before it the host computes for `delay`, without jitter.
-    Unfinished activities last to the end of the run. Pauses are included if they were traced.
+    Unfinished activities last to the end of the run. Pauses come from `pause_tree`, or from the
+    traced ports of `pause`; else `untraced`.
     """
     found = []
     for number, entry in enumerate(run.setting.traffic):
@@ -131,19 +130,29 @@ _BY_KIND = {"collective": _collectives, "goal": _goal}
 
 
 def _pauses(run: RunTables) -> Iterator[Bar]:
-    """The pauses that ports obeyed."""
-    import numpy as np
+    """The times in which a class of a port was held back, in the tables of pauses."""
+    from pyorch.metrics.loads import holds_of
 
-    table = run.find_table("pause")
+    table = holds_of(run)
     if table is None:
         return
-    rows = np.flatnonzero(np.asarray(table["side"]) == PAUSED)
     names = ("node", "peer", "class", "start_ps", "end_ps")
-    columns = (np.asarray(table[name])[rows].tolist() for name in names)
+    columns = (table[name].tolist() for name in names)
     for node, peer, number, begin, end in zip(*columns, strict=True):
         label = f"towards {run.nodes[peer]}"
         last = run.end_ps if end < 0 else end
         yield Bar(run.nodes[node], label, f"class {number} paused", "pause", begin, last)
+
+
+def untraced(run: RunTables) -> list[str]:
+    """Return what to say of a timeline without pauses because none were traced; else nothing."""
+    from pyorch.metrics.loads import holds_of
+
+    if holds_of(run) is not None:
+        return []
+    sent = round(run.summary.get("pauses_sent", 0))
+    hint = 'to see who was paused, add [[trace]] with table = "pause_tree" and run again.'
+    return [f"Pauses were not traced ({sent} were sent); {hint}"]
 
 
 # ---------------------------------------------------------------------------------------------

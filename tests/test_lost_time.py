@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +20,7 @@ from pyorch.metrics import RunTables, parse
 from pyorch.report.figures import lost
 from pyorch.report.figures.lost import Loss
 from tests.forms import setting_of
+from tests.strategies import ROOT
 from tests.test_collectives import ACK, PACKET, US, inline
 from tests.test_end_to_end import run
 from tests.test_traffic import MS, STAR, resolve
@@ -196,6 +201,8 @@ collectives = [{ name = "swap", operation = "all_reduce", size = "2MB", hosts = 
 table = "pause_tree"
 [[trace]]
 table = "flow_link"
+[[trace]]
+table = "pause"
 """
 FOUR = ("pauses", "collisions", "sharing", "stragglers")
 for _to in FOUR:
@@ -261,6 +268,24 @@ columns = "variant"
 """
 
 
+def check_pauses_of_timeline(results: Path, number: int, row: pd.Series) -> None:
+    """The timeline of a run has each pause that a port obeyed, as the ports themselves noted it."""
+    command = [sys.executable, "-m", "invoke", "timeline", str(results.parent / "study.toml")]
+    env = {**os.environ, "PYORCH_RESULTS": str(results)}
+    told = subprocess.run(
+        [*command, str(number)], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    (obeyed,) = results.rglob(f"runs/{row['hash']}*/pause.parquet")
+    rows = pd.read_parquet(obeyed).query("side == 1")
+    events = [event for event in json.loads(told.stdout)["traceEvents"] if event["ph"] == "X"]
+    shown = [event["args"] for event in events if event["cat"] == "pause"]
+    assert sorted((one["begin_ps"], one["end_ps"]) for one in shown) == sorted(
+        zip(rows["start_ps"], rows["end_ps"], strict=True)
+    )
+    assert 0 < len(shown) <= row["pauses_sent"]
+    assert told.stderr == ""
+
+
 def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     """Alone nothing; a straggler by its slowness; a flow on the same uplink by its half."""
     done, results = run(tmp_path, COLLIDE)
@@ -303,3 +328,4 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
         for to in FOUR:
             assert sums.get((variant, to), 0) == pytest.approx(row[to], abs=len(drawn))
     assert sums["Alone"].sum() == pytest.approx(runs.loc["Alone", "sharing"], abs=1)
+    check_pauses_of_timeline(results, 1 + list(runs.index).index("Crowd"), paused)

@@ -20,7 +20,7 @@ from pyorch.config.goal_of_flows import goal_of_flows
 from pyorch.metrics import RunTables, parse
 from pyorch.report.figures import MODELS, FigureError
 from pyorch.report.style import paper_style
-from pyorch.timeline import Bar, bars_of, trace_events, trace_text
+from pyorch.timeline import Bar, bars_of, trace_events, trace_text, untraced
 from tests.forms import network_of, setting_of
 from tests.strategies import ROOT, network
 from tests.test_traffic import MS, STAR, resolve
@@ -121,6 +121,31 @@ def test_a_part_lasts_from_what_is_sent_to_what_is_received() -> None:
     (pause,) = [bar for bar in bars_of(run) if bar.category == "pause"]
     assert (pause.lane, pause.label, pause.begin, pause.end) == ("s0", "towards h0", 5, 9)
     check_format(json.loads(trace_text(run)))
+
+
+def test_a_timeline_without_pauses_says_that_none_were_traced() -> None:
+    """The figure in its notes; the times of the whole network win over those of some ports."""
+    entry = {"kind": "permutation", "label": "job", "size": "2KB", "shift": 1}
+    run = tables([entry], [(n, (n + 1) % 6, 0, 9) for n in range(6)])
+    runs = pd.DataFrame([{"hash": "x", "seed": 1, "variant": ""}])
+    data: Any = SimpleNamespace(runs=runs, settings=[], run=lambda _: run)
+    form = MODELS["rank_timeline"].model_validate({"name": "x", "kind": "rank_timeline"})
+
+    def pauses() -> list[tuple[str, int]]:
+        return [(bar.lane, bar.end) for bar in bars_of(run) if bar.category == "pause"]
+
+    assert (untraced(run), pauses()) == ([], [("s0", 9)])
+    tree = {"node": [0], "peer": [6], "class": [3], "start_ps": [4], "end_ps": [7]}
+    run = replace(run, tables=run.tables | {"pause_tree": tree})
+    assert (untraced(run), pauses()) == ([], [("h0", 7)])
+    run = replace(run, tables={"flow": run.tables["flow"]})
+    run.summary["pauses_sent"] = 278.0
+    assert pauses() == []
+    (hint,) = untraced(run)
+    assert "278" in hint
+    assert "pause_tree" in hint
+    with paper_style():
+        assert hint in form.draw(data).notes
 
 
 def test_calcs_of_a_schedule_are_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     import pandas as pd
 
     from pyorch.report.data import ReportData
-    from pyorch.timeline import trace_text
+    from pyorch.timeline import trace_text, untraced
 
     plan, spec = _find(name, run, overrides, seeds)
     found = spec.hash(plan.build.fingerprint)
@@ -40,6 +41,8 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
         what = "this run is not done"
         raise UserError([Problem("RUN", what, None, f"invoke experiment {name}")])
     data = ReportData(plan.store, pd.DataFrame({"hash": [found]}), {found: spec})
+    for hint in untraced(data.run(found)):
+        print(hint, file=sys.stderr)
     return _give(trace_text(data.run(found)), out)
 
 

@@ -153,7 +153,9 @@ def _paused(
     run: RunTables, window: tuple[int, int], class_number: int | None, ends: tuple[Any, Any]
 ) -> Floats | None:
     """Return the share of a window in which a class of each egress was held back."""
-    table = _holds(run)
+    if run.find_table("pause_tree") is None and not is_of_all_ports(run, "pause"):
+        return None
+    table = holds_of(run)
     if table is None:
         return None
     begin, end = window
@@ -168,19 +170,20 @@ def _paused(
     return shares
 
 
-def _holds(run: RunTables) -> Columns | None:
-    """Return the intervals in which egresses were held back; None when they were not traced."""
+def holds_of(run: RunTables) -> Columns | None:
+    """Return the times in which a class of an egress was held back; None if they were not traced.
+
+    From `pause_tree`, else from `pause`, which may be of some ports only. end_ps < 0: not ended.
+    """
     table = run.find_table("pause_tree")
-    if table is not None:
-        return table
-    table = run.find_table("pause")
-    if table is None or not is_of_all_ports(run, "pause"):
-        return None
-    obeyed = np.asarray(table["side"]) == 1
-    return {
-        name: np.asarray(table[name])[obeyed]
-        for name in ("start_ps", "end_ps", "node", "peer", "class")
-    }
+    obeyed: slice | npt.NDArray[np.bool_] = slice(None)
+    if table is None:
+        table = run.find_table("pause")
+        if table is None:
+            return None
+        obeyed = np.asarray(table["side"]) == 1
+    names = ("start_ps", "end_ps", "node", "peer", "class")
+    return {name: np.asarray(table[name])[obeyed] for name in names}
 
 
 def _covered(starts: Integers, ends: Integers, begin: int, end: int) -> int:

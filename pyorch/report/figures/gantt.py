@@ -12,7 +12,7 @@ from pyorch.metrics.fields import Chosen
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.style import COLOURS, HATCHES
-from pyorch.timeline import Bar, bars_of
+from pyorch.timeline import Bar, bars_of, untraced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ class RankTimeline(OverTime):
             ],
             columns=["panel", "host", "traffic", "name", "category", "round", "begin_ps", "end_ps"],
         )
-        notes = [seed_note(panels)]
+        notes = [seed_note(panels), *dict.fromkeys(note for run in runs for note in untraced(run))]
         if len(names) > _MOST_NAMES:
             notes.append(f"The legend names {_MOST_NAMES} of {len(names)} collectives.")
         if len(lanes) < len(every):
