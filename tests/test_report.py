@@ -1000,6 +1000,19 @@ def test_a_finding_is_the_title_while_it_holds(
     )
 
 
+@pytest.mark.parametrize("count", [4, 13])
+def test_names_of_many_bars_stay_apart_in_one_column(count: int) -> None:
+    """A few are slanted; lines of many would touch, and stand upright."""
+    names = [f"scheme number {number:2}" for number in range(count)]
+    specs = [make_spec(name, 1) for name in names]
+    entry = {**FIGURES["bars"], "x": "variant", "hue": None, "where": {}}
+    drawn = draw(entry, specs)
+    labels = drawn.canvas.axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == names
+    assert {label.get_rotation() for label in labels} == {35 if count == 4 else 90}
+    assert count == 4 or is_legible(drawn.canvas)
+
+
 def test_a_long_title_is_broken_into_lines() -> None:
     """In one column and in two no word of it leaves the figure."""
     for width in ("one", "two"):

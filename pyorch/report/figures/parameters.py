@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 _MOST_TICKS = 10
 _TICK_POINTS = 7
+_SLANT = 35
+"""Angle of names that are wider than their groups of bars [degrees]."""
 _OF_BARS = 0.8
 """Share of a figure's width that bars take."""
 
@@ -290,10 +292,14 @@ class Bars(ParameterFigure):
 
 
 def _name_bars(axes: Axes, texts: list[str], room: float) -> None:
-    """Write names below groups of bars, slanted if wider than the room for them [pt]."""
-    level = max(text_size(text, _TICK_POINTS)[0] for text in texts) < room
-    askew: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(range(len(texts)), texts, **({} if level else askew))
+    """Write names below groups of bars, each with this room [pt]: level, slanted, or upright."""
+    sizes = [text_size(text, _TICK_POINTS) for text in texts]
+    turned: dict[str, Any] = {"rotation": _SLANT, "ha": "right", "rotation_mode": "anchor"}
+    if max(width for width, _ in sizes) < room:
+        turned = {}
+    elif room * math.sin(math.radians(_SLANT)) < 1.2 * sizes[0][1]:  # lines would touch
+        turned = {"rotation": 90}
+    axes.set_xticks(range(len(texts)), texts, **turned)
 
 
 def _label_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
