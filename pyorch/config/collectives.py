@@ -7,8 +7,11 @@ Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 20
 Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 Parallel Computing 2009.
 
-Times in closed form are those of an idle star: `a(x)` is the time that a message of x bytes takes
-across it (store and forward), p the `step_delay`.
+Times in closed form are those of an idle star with equal links, of blocks of at least three whole
+packets: a(x) is the time that a message of x bytes takes across it (store and forward), b and c are
+those of a packet and of an ACK on a link, one ACK a message, and p is the `step_delay`, from c on.
+Inside a scale-up domain b and c are 0, and of k messages that a rank sends at once the i-th has
+arrived after a(i S), as they do not take turns there.
 """
 
 from __future__ import annotations
@@ -216,7 +219,7 @@ def _pairs(call: Call) -> int:
 def ring_all_reduce(call: Call) -> Transfers:
     """Reduce-scatter, then all-gather: 2(n-1) steps; in each every rank passes a block on.
 
-    It takes 2(n-1) a(S/n) + (2n-3) p.
+    It takes 2(n-1) a(S/n) + (2n-3) p; in chunks see `_ring`.
     """
     return _ring(call, 2 * (call.ranks - 1))
 
@@ -234,7 +237,13 @@ def ring_all_gather(call: Call) -> Transfers:
 
 
 def _ring(call: Call, steps: int) -> Transfers:
-    """Rank i sends to i+1; in step s the block that it has received in step s-1."""
+    """Rank i sends to i+1; in step s the block that it has received in step s-1.
+
+    s steps in k chunks take (s+k-1) a(x) + (s-1) p + (k-1) c with blocks of x = S/(k n) bytes, as
+    long as no two of them meet at a port: t <= p and min(k-2, s-1) p + t <= a(x), if t is the time
+    of a block on a link. The ACK of a chunk goes before the next one. Otherwise blocks of several
+    steps take turns on each link, which has no closed form; a(s S/n) is a lower bound.
+    """
     ranks = call.ranks
     rank = np.tile(np.arange(ranks, dtype=np.int64), steps)
     step = np.repeat(np.arange(steps, dtype=np.int64), ranks)
@@ -270,13 +279,22 @@ def chain_broadcast(call: Call) -> Transfers:
 def tree_all_reduce(call: Call) -> Transfers:
     """Up a binary tree (rank i below rank (i-1)//2) to be summed, then down again, whole buffers.
 
-    Transfer i-1 is that of rank i up, transfer ranks-2+i the one down to it.
+    Transfer i-1 is that of rank i up, transfer ranks-2+i the one down to it. With 2^h - 1 ranks
+    it takes 2h a(2S) + (2h-1) p, with others the time that `_up_and_down` gives.
     """
     return _up_and_down((np.arange(call.ranks, dtype=np.int64) + 1) // 2 - 1, call.size)
 
 
 def _up_and_down(parent: Numbers, size: int) -> Transfers:
-    """All-reduce over a tree. parent: that of each rank, -1 of the root."""
+    """All-reduce over a binary tree. parent: that of each rank, -1 of the root.
+
+    Its time is up + p + down. A rank whose only child sends at v has the sum at v + a(S); one whose
+    children send at v and, not later, w has it at max(v + a(S), w + a(2S)): if they meet at the
+    port to it, one message follows the other. Leaves send at 0, other ranks p after they have the
+    sum. `up` is when the root has it. On the way down an only child has it a(S) after its parent
+    sent; of two the second after a(2S), the first after a(2S) - 2b, as it begins before the other
+    and they take turns. Each inner rank sends p after it has it; `down` is the time to the last.
+    """
     child = np.flatnonzero(parent >= 0).astype(np.int64)
     above = parent[child]
     up = np.full(len(parent), -1, dtype=np.int64)  # the transfer of each rank up
@@ -336,7 +354,11 @@ def _leaves_of_both(call: Call) -> int:
 def double_tree_all_reduce(call: Call) -> Transfers:
     """Half of the buffer over each of two binary trees; inner ranks of one are leaves of the other.
 
-    With chunks it is the double binary tree of NCCL.
+    With chunks it is the double binary tree of NCCL. Without, it takes as long as the slower tree
+    would alone with S/2 bytes (`_up_and_down`), 2 a(S/2) + p for two ranks and 2 a(S) + p for
+    three, as far as no messages of one tree meet those of the other. Where they do, ACKs or packets
+    of one are in the other's way, which has no closed form. Nor has it with chunks, which share
+    links.
     """
     halves = blocks(call.size, 2).tolist()
     pair = zip(two_trees(call.ranks), halves, strict=True)
@@ -359,7 +381,11 @@ def _side_by_side(parts: Sequence[Transfers]) -> Transfers:
 def binomial_broadcast(call: Call) -> Transfers:
     """Rank 0 sends to 1, 2, 4, ... at once; rank i, when it has all, to i + each higher power of 2.
 
-    Transfer i-1 is that to rank i.
+    Transfer i-1 is that to rank i. The longest way is that over ranks 0, 1, 3, 7, ... of which rank
+    2^j - 1 sends k_j times, k_j being the number of binary digits of n - 2^j (if that is above 0)
+    less j. The first message of k has arrived after a(k S) - 2(k-1) b, the last after a(k S). So it
+    takes a(k_j S) - 2(k_j - 1) b for each j with k_j > 0 but the last one, a(k_j S) for this, and p
+    between them. With 2^d ranks k_j goes from d to 1.
     """
     dst = np.arange(1, call.ranks, dtype=np.int64)
     src = dst - _highest_bit(dst)
@@ -553,7 +579,10 @@ def _last_by_rank(stage: Transfers, dst: Numbers, shift: int) -> Numbers:
 def direct_all_to_all(call: Call) -> Transfers:
     """Every rank sends block j of its S bytes to rank j, all at once, and keeps its own.
 
-    a((n-1) S/n) when blocks are whole packets.
+    a((n-1) S/n) when blocks are whole packets. Skewed, with B bytes for rank 0, the link to it
+    is the bottleneck: at least the time across of n-1 messages of B bytes that follow each other,
+    and up to (n-1) c more, for the ACKs of those of rank 0's own messages that end before; in a
+    scale-up domain exactly a((n-1) B).
     """
     return _pairwise(call, waits=False)
 
@@ -562,7 +591,8 @@ def direct_all_to_all(call: Call) -> Transfers:
 def pairwise_all_to_all(call: Call) -> Transfers:
     """n-1 rounds; in round s rank i sends to i+s, once it has the block of the previous round.
 
-    (n-1) a(S/n) + (n-2) p.
+    (n-1) a(S/n) + (n-2) p. Skewed, with blocks so short that no two meet at a port, (n-2) p and
+    the largest sum, over ranks r, of a(block) of n-1 ranks: r, r+1, r+3, r+6, ... (modulo n).
     """
     return _pairwise(call, waits=True)
 
