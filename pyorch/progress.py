@@ -11,13 +11,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from pyorch.terminal import Running, Screen, State, Totals, is_drawable, render
+from pyorch.terminal import (
+    QUIET,
+    Running,
+    Screen,
+    State,
+    Totals,
+    is_drawable,
+    is_stalled,
+    render,
+    stall,
+)
 
 PLAIN_INTERVAL_S = 3.0
 SILENCE_S = 30.0
 """Where there is no terminal a line comes at least this often."""
 TERMINAL_INTERVAL_S = 0.2
-_HEARTBEAT_WIDTH = 64
+_HEARTBEAT_WIDTH = 80
 _PARTS = 10**12
 
 
@@ -25,6 +35,7 @@ class Heartbeat:
     """Written while a run simulates, by a thread of its own: how much of the work is over.
 
     done: that share, from 0 to 1; asked at the start and then every interval. now: its clock [ps].
+    moved: a value that is another one whenever something has arrived.
     """
 
     def __init__(
@@ -33,11 +44,15 @@ class Heartbeat:
         done: Callable[[], float],
         interval_s: float = TERMINAL_INTERVAL_S,
         now: Callable[[], int] = lambda: 0,
+        moved: Callable[[], object] = lambda: None,
     ) -> None:
         self._done = done
         self._now = now
+        self._moved = moved
+        self._seen: object = None
+        self._arrived = 0
         self._interval = interval_s
-        self._last = -1.0
+        self._last = (-1.0, -1)
         self._over = threading.Event()
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -55,12 +70,15 @@ class Heartbeat:
 
     def beat(self) -> None:
         """Note how far the run is."""
-        share = min(max(self._done(), 0.0), 1.0)
-        if share != self._last:  # a run that hangs gives no sign of life
-            self._last = share
+        share, seen = min(max(self._done(), 0.0), 1.0), self._moved()
+        now = self._now()  # after the others: what they have seen arrived until then
+        if seen != self._seen:
+            self._seen, self._arrived = seen, now
+        if (share, now) != self._last:  # a run that hangs gives no sign of life
+            self._last = (share, now)
             # one write of a fixed width: a reader sees the old or the new one, never a mixture
-            text = f"{round(share * _PARTS)} {_PARTS} {self._now()}".ljust(_HEARTBEAT_WIDTH)
-            os.pwrite(self._file, text.encode(), 0)
+            text = f"{round(share * _PARTS)} {_PARTS} {now} {self._arrived}"
+            os.pwrite(self._file, text.ljust(_HEARTBEAT_WIDTH).encode(), 0)
 
     def _watch(self) -> None:
         while not self._over.wait(self._interval):
@@ -76,8 +94,11 @@ def read_heartbeat(path: Path) -> float:
 def read_running(path: Path, title: str = "") -> Running:
     """How far a run is; nowhere when it has not begun."""
     try:
-        done, parts, now = (int(word) for word in path.read_text(encoding="ascii").split())
-        return Running(title, min(max(done / parts, 0.0), 1.0), max(now, 0))
+        done, parts, now, last = (int(word) for word in path.read_text(encoding="ascii").split())
+        share = min(max(done / parts, 0.0), 1.0)
+        # as long as nothing has arrived, a slow beginning is not yet a stall
+        stalled = is_stalled(last, now) if last else share >= QUIET
+        return Running(title, share, max(now, 0), now - last if stalled else 0)
     except (OSError, ValueError, ZeroDivisionError):
         return Running(title, 0.0)
 
@@ -99,6 +120,11 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _shown(run: Running) -> str:
+    told = stall(run)
+    return f"{run.share:.0%}" + (f" ({told} of simulated time)" if told else "")
 
 
 def _is_real(stream: TextIO) -> bool:
@@ -195,7 +221,7 @@ class Progress:
         if self.totals.deadlocked:
             parts.append(f"{self.totals.deadlocked} deadlocked")
         if running and self.finished < self.total:
-            shown = " ".join(f"{run.share:.0%}" for run in running[:8])
+            shown = " ".join(map(_shown, running[:8]))
             parts.append(f"running {shown}" + (" ..." if len(running) > 8 else ""))
         return ", ".join(filter(None, [*parts, self._left(running)]))
 

@@ -274,6 +274,18 @@ def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None
     The ends of slices count as events, so they are the same on every machine.
     """
     end_ps = settings.latest_end
+    # so that the heartbeat continues meanwhile; nothing called here calls Python
+    run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
+    run_of_class.__release_gil__ = True
+    with heartbeat_of(simulation, settings, run):
+        for number in range(1, SLICES + 1):
+            if not run_until(simulation, end_ps * number // SLICES, end_ps):
+                break
+
+
+def heartbeat_of(simulation: Simulation, settings: RunSection, run: RunPaths) -> Heartbeat:
+    """Create the heartbeat of a run; it reads only what may be read while the run goes on."""
+    end_ps = settings.latest_end
 
     def done() -> float:
         """The share of the time or, if the run stops when all is delivered, of the payload."""
@@ -281,13 +293,17 @@ def advance(simulation: Simulation, settings: RunSection, run: RunPaths) -> None
         delivered = float(simulation.GetDeliveredShare())
         return max(share, delivered) if settings.stop_when_done else share
 
-    # so that the heartbeat continues meanwhile; nothing called here calls Python
-    run_of_class: Any = getattr(type(simulation), "Run", simulation.Run)
-    run_of_class.__release_gil__ = True
-    with Heartbeat(run.heartbeat, done, now=lambda: int(simulation.Now())):
-        for number in range(1, SLICES + 1):
-            if not run_until(simulation, end_ps * number // SLICES, end_ps):
-                break
+    def moved() -> tuple[float, int]:
+        """Payload of messages on the network, and the number of all that have arrived.
+
+        When all have arrived nothing can stall, and time is what moves.
+        """
+        delivered = float(simulation.GetDeliveredShare())
+        if delivered >= 1:
+            return delivered, int(simulation.Now())
+        return delivered, int(simulation.GetFinishedFlows())
+
+    return Heartbeat(run.heartbeat, done, now=lambda: int(simulation.Now()), moved=moved)
 
 
 def run_until(simulation: Simulation, until_ps: int, end_ps: int) -> bool:

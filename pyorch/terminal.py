@@ -17,15 +17,31 @@ _MOST_RUNS = 8
 _GAP, _LEAST_BAR = 2, 10
 """Between columns, and the width of the narrowest bar [cells]."""
 _PS = 10**12
+QUIET = 0.1
+"""A run makes no progress if nothing arrives for this share of it."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """A run that is under way: its title, how much of it is over (0 to 1), its clock [ps]."""
+    """A run that is under way: its title, how much of it is over (0 to 1), its clock [ps].
+
+    stalled: for how long nothing of its messages has arrived [ps]; 0 as long as that is no stall.
+    """
 
     title: str
     share: float
     now: int = 0
+    stalled: int = 0
+
+
+def is_stalled(last: int, end: float) -> bool:
+    """Whether a run up to `end` in which nothing arrived after `last` made no progress [ps]."""
+    return end - last >= QUIET * end > 0
+
+
+def stall(run: Running) -> str:
+    """In words for how long a run has made no progress; empty if it makes some."""
+    return f"stalled for {rounded_time(run.stalled)}" if run.stalled else ""
 
 
 @dataclass
@@ -107,7 +123,7 @@ def render(state: State, width: int, height: int = 24) -> str:
     looks: dict[str, Any] = {"style": "bright_black", "complete_style": "cyan"}
     looks["finished_style"] = "green"
 
-    def grid(rows: Sequence[tuple[Text, ProgressBar, Text, str]]) -> Table:
+    def grid(rows: Sequence[tuple[Text, ProgressBar, Text, Text]]) -> Table:
         """Rows of a text, a bar, and two columns at the right."""
         right = [max((cell_len(str(row[n])) for row in rows), default=0) for n in (2, 3)]
         room = max(width - sum(right) - 3 * _GAP - _LEAST_BAR, _LEAST_BAR)
@@ -125,7 +141,7 @@ def render(state: State, width: int, height: int = 24) -> str:
     if state.failed:
         count.append(f", {state.failed:,} failed", "bold red")
     bar = ProgressBar(total=state.total, completed=work, **looks)
-    top = grid([(Text(state.name, "bold"), bar, count, state.left)])
+    top = grid([(Text(state.name, "bold"), bar, count, Text(state.left))])
     shown = state.running[: max(1, min(_MOST_RUNS, height - 5))]
     rows = grid(
         [
@@ -133,7 +149,7 @@ def render(state: State, width: int, height: int = 24) -> str:
                 Text("  " + _short(run.title)),
                 ProgressBar(total=1, completed=run.share, **looks),
                 Text(f"{run.share:4.0%}"),
-                rounded_time(run.now),
+                Text(stall(run) or rounded_time(run.now), "yellow" if run.stalled else ""),
             )
             for run in shown
         ]

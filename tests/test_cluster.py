@@ -837,7 +837,7 @@ def test_a_long_run_may_be_silent_for_longer(tmp_path: Path) -> None:
     files = RunPaths(stranger(make_store(tmp_path), "a" * 16))
     assert node._between_signs(files.folder) == 0
     files.spec.touch()
-    files.heartbeat.write_text("100 1000 0")
+    files.heartbeat.write_text("100 1000 0 0")
     os.utime(files.spec, (1000, 1000))
     os.utime(files.heartbeat, (1050, 1050))
     assert node._between_signs(files.folder) == pytest.approx(15.0)

@@ -22,7 +22,14 @@ from pyorch.errors import UserError
 from pyorch.kinds import read_spec
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec
-from pyorch.progress import Heartbeat, Progress, duration, read_heartbeat, remaining_s
+from pyorch.progress import (
+    Heartbeat,
+    Progress,
+    duration,
+    read_heartbeat,
+    read_running,
+    remaining_s,
+)
 from pyorch.store import Store
 from pyorch.terminal import Running
 from tests.forms import form, run_of
@@ -437,6 +444,25 @@ def test_a_heartbeat_tells_the_fraction(tmp_path: Path) -> None:
     assert read_heartbeat(tmp_path / "missing") == 0.0
 
 
+def test_a_heartbeat_tells_a_stall(tmp_path: Path) -> None:
+    """Nothing arrived for a tenth of the time so far; at first, of the time that a run may take."""
+    path = tmp_path / "heartbeat"
+    now, arrived = 0, 0
+    with Heartbeat(path, lambda: now / 1000, 3600, lambda: now, lambda: arrived) as heart:
+        for now, arrived, stalled in (  # noqa: B007 (the heartbeat reads them)
+            (99, 0, 0),
+            (100, 0, 100),
+            (200, 1, 0),
+            (222, 1, 0),
+            (223, 1, 23),
+            (900, 1, 700),
+            (901, 2, 0),
+        ):
+            heart.beat()
+            assert read_running(path).now == now
+            assert read_running(path).stalled == stalled
+
+
 def test_the_time_left_follows_from_the_speed() -> None:
     """4 of 10 runs and two halves in 50 s: 5 runs' worth, so 50 s are left."""
     assert remaining_s(50.0, total=10, finished=4, running=[0.5, 0.5]) == pytest.approx(50.0)
@@ -485,6 +511,17 @@ def test_a_log_hears_of_long_runs() -> None:
         "0/2 runs, running 15%, 6 min 10 s left\n"
         "1/2 runs, running 25%, 30 s left\n"
         "1/2 runs, running 40%, 34 s left\n"
+    )
+
+
+def test_a_log_hears_of_a_stall() -> None:
+    """Which run makes no progress, and for how long in its own time."""
+    now, stream = [0.0], io.StringIO()
+    progress = Progress(2, stream, clock=lambda: now[0])
+    now[0] = 30.0
+    progress.update([Running("a", 0.25), Running("b", 0.25, 10**12, 12 * 10**10)])
+    assert stream.getvalue() == (
+        "0/2 runs, running 25% 25% (stalled for 120 ms of simulated time), 1 min 30 s left\n"
     )
 
 

@@ -107,6 +107,10 @@ class FakeSimulation:
         """Give three quarters of what is delivered at the end."""
         return 0.75
 
+    def GetFinishedFlows(self) -> int:
+        """Give the number of messages that have arrived."""
+        return 3
+
     def Finish(self) -> str:
         """Give the problems."""
         return self.finish

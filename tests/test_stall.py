@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pyorch.config.traffic import POINT, Waits
 from pyorch.remarks.stall import explain
-from tests.test_end_to_end import run
+from tests.test_end_to_end import ROOT, run
 
 NAMES = ["h0", "h1", "h2", "h3", "s0"]
 
@@ -98,3 +102,53 @@ file = "job.goal"
     done, _ = run(tmp_path, text)
     assert done.returncode == 2
     assert "job.goal, line 6: " in done.stderr
+
+
+#: Two of the three do not go round; a source without an end goes on when they have arrived.
+FREE = DEADLOCK.replace('  { src = "h2"', '  # { src = "h2"').replace(
+    'after = ["c"]', 'after = ["b"]'
+)
+FREE = FREE.replace("stop_when_done = true", "stop_when_done = false")
+FREE = FREE.replace("5MB", "500KB") + '[[traffic]]\nkind = "greedy"\nsrc = "h0"\ndst = "h1"\n'
+SLICE_PS = 20 * 10**6
+
+
+@pytest.mark.cpp
+def test_a_stall_is_seen_while_the_run_goes_on(tmp_path: Path) -> None:
+    """In the heartbeat of a deadlock, from a tenth of the time on, and in no other."""
+    (tmp_path / "deadlock.toml").write_text(DEADLOCK)
+    (tmp_path / "free.toml").write_text(FREE)
+    code = f"""
+import json, pyorch, sys
+from pathlib import Path
+sys.path.insert(0, {str(ROOT)!r})
+from pyorch.paths import RunPaths
+from pyorch.progress import read_running
+from pyorch.simulate import heartbeat_of
+folder = RunPaths(Path("."))
+for name in ("deadlock", "free"):
+    run, seen = pyorch.Study.load(name + ".toml").open(), []
+    heart = heartbeat_of(run.simulation, run.spec.setting.run, folder)
+    for number in range(1, 101):
+        run.advance(str(20 * number) + "us")
+        heart.beat()
+        found = read_running(folder.heartbeat)
+        seen.append((found.now, found.stalled))
+    print(json.dumps([seen, run.summary["last_delivery_ps"], run.summary["flows_unfinished"]]))
+    del heart  # it refers to the simulation, of which there is one at a time
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    deadlock, free = (json.loads(line) for line in done.stdout.splitlines()[-2:])
+    seen, last, unfinished = deadlock
+    assert unfinished == 4
+    for now, stalled in seen:
+        before = -(-last // SLICE_PS) * SLICE_PS  # the first look after the last arrival
+        assert stalled == (now - before if now - before >= 0.1 * now else 0)
+    assert seen[-1][1] > 1.8e9
+    seen, last, unfinished = free
+    assert unfinished == 0
+    assert last > 1.9e9  # of the flow without an end
+    assert [stalled for _, stalled in seen] == [0] * 100

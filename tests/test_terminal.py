@@ -57,6 +57,16 @@ def test_a_view_says_how_far_it_is() -> None:
     assert view[10].strip() == expected
 
 
+@pytest.mark.parametrize("width", [40, 79])
+def test_a_run_without_progress_says_so(width: int) -> None:
+    """In place of its clock, which would not tell it from one that gets on."""
+    both = [Running("variant=A", 0.5, 10**9), Running("variant=B", 0.5, 10**9, 9 * 10**8)]
+    lines = plain(render(State("x", 2, 0, 0, 1.0, "", both, Totals()), width))
+    assert lines[1].rstrip().endswith(" 1 ms")
+    assert lines[2].rstrip().endswith(" stalled for 900 us"[: width // 2])
+    assert max(map(cell_len, lines)) <= width
+
+
 def test_the_end_of_a_long_title_stays() -> None:
     """It has the seed; the middle is cut, and the bar keeps its least width."""
     title = f"variant=GFC scenario={'x' * 90} seed="

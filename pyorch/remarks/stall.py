@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.terminal import is_stalled
 from pyorch.units import rounded_bytes, rounded_time
 
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """Messages listed one by one."""
-QUIET = 0.1
-"""A run makes no progress if nothing arrives for this share of it."""
 
 
 def explain(
@@ -67,7 +66,7 @@ def _how_long(numbers: Mapping[str, float]) -> str:
     last, end = int(numbers.get("last_delivery_ps", -1)), int(numbers.get("end_ps", 0))
     if last < 0:
         return f"nothing arrived until the end at {rounded_time(end)}"
-    if end - last < QUIET * end:
+    if not is_stalled(last, end):
         return f"data still arrived when the run ended at {rounded_time(end)}"
     return f"no progress after {rounded_time(last)} of {rounded_time(end)}"
 
