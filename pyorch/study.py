@@ -313,14 +313,18 @@ class Study:
         return region
 
     def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
-        """Return ways to prevent deadlocks in the network of a run (docs/deadlock-lab.md).
+        """Return ways to prevent deadlocks with the network and routes of a run.
+
+        Described in docs/deadlock-lab.md.
 
         run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
         """
-        from pyorch.config import topology
-        from pyorch.lab.prevent import prevent
+        from pyorch.lab.prevent import prevent_run
 
-        return prevent(topology.build(self._one(self._made(), run).setting.topology), root)
+        plan = self._made()
+        types = plan.experiment.types
+        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+        return prevent_run(self._one(plan, run), types, root)
 
     def _varied(self, run: str | int) -> Varied:
         """A run of this study whose keys the laboratory can vary."""

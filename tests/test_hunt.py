@@ -6,14 +6,15 @@ import itertools
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
-from pyorch import pipeline
+from pyorch import Study, pipeline
 from pyorch.cli.prevent import prevent_deadlocks
-from pyorch.config import topology
+from pyorch.config import topology, traffic
 from pyorch.config.topology import Topology, trunks
 from pyorch.lab.explain import Explanation, explain
 from pyorch.lab.minimise import minimise
@@ -33,7 +34,7 @@ def _blocks(language: str) -> list[str]:
 
 def _files(folder: Path, pods: int = 8) -> Path:
     """Write the files of the page; return the experiment."""
-    (script,), (experiment,) = _blocks("python"), _blocks("toml")
+    (script,), (experiment, _) = _blocks("python"), _blocks("toml")
     assert "range(8)" in script
     (folder / "clos.py").write_text(script.replace("range(8)", f"range({pods})"))
     subprocess.run([sys.executable, "clos.py"], cwd=folder, check=True)
@@ -81,6 +82,50 @@ def test_prevent_says_what_the_page_says(
     assert capsys.readouterr().out.strip() in _blocks("text")
 
 
+def test_prevent_judges_the_routes_of_its_own_cures(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the turns nor up-down routing leave a cycle; fixed paths keep theirs.
+
+    As the page says, letter by letter, and by networkx.
+    """
+    monkeypatch.chdir(file.parent)
+    assert prevent_deadlocks(str(file), avoid="avoid.toml", out="routes.toml") == 0
+    said = capsys.readouterr().out.strip().splitlines()
+    assert any(said[-1] in block for block in _blocks("text"))
+    (page,) = (text for text in _blocks("toml") if "avoid.toml" in text)
+    cured = file.parent / "cured.toml"
+    cured.write_text(page)
+    assert prevent_deadlocks(str(cured)) == 0
+    assert capsys.readouterr().out.strip() in _blocks("text")
+    permutation = ['traffic=[{kind="permutation", size="4MB", random=true}]']
+    for name, entries in (("avoid.toml", 2), ("routes.toml", 624)):
+        cured.write_text(page.replace("avoid.toml", name))
+        paths = Paths(ROOT, file.parent / "results")
+        found = Study.load(cured, paths=paths).prevent()
+        assert (found.cycles, len(found.judged.entries)) == ((), entries)
+        assert len(found.shortest.cycles) == 32
+        assert found.fixed is not None
+        _check_fixed(cured, found.fixed.cycles)
+        freed = Study.load(cured, permutation, paths=paths).prevent()
+        assert (freed.cycles, freed.fixed) == ((), None)
+        assert str(freed).endswith("cheapest: no change: the routes have no cycle")
+
+
+def _check_fixed(file: Path, cycles: Sequence[Sequence[tuple[int, int]]]) -> None:
+    """Each turn of a cycle is one of a flow's fixed path, or of the routes; each cycle has some."""
+    paths = Paths(ROOT, file.parent / "results")
+    (spec,) = pipeline.make_plan(str(file), paths=paths).specs
+    network = topology.build(spec.setting.topology)
+    flows = traffic.flows(spec.setting.traffic, network, spec.seed, spec.setting.run.duration)
+    fixed: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+    for path in flows.paths.values():
+        fixed.update(itertools.pairwise(itertools.pairwise(path.tolist()[1:-1])))
+    assert cycles
+    for cycle in cycles:
+        assert fixed & set(itertools.pairwise([*cycle, cycle[0]]))
+
+
 def test_cycles_and_the_cut_are_those_of_another_search(file: Path) -> None:
     """By networkx, along all shortest paths: 32 cycles, 720 turns; a link less leaves none."""
     network = _network(file)
@@ -113,13 +158,28 @@ def test_the_oracle_sees_a_deadlock_and_none_after_the_cheapest_change(found: Ex
     """Also with up-down routing; and with them all flows end."""
     assert found.story.unfinished == found.story.flows > 0
     by_name = {one.cure.name: one for one in found.outcomes}
-    for name in ("fewer links", "up-down routing"):
+    for name in ("fewer turns", "fewer links", "up-down routing"):
         summary = found.store.read_summary(by_name[name].run_hash)["summary"]
         assert summary["deadlocked"] == 0
         assert summary["flows_finished"] == summary["flows_finite"] == found.story.flows
     content = by_name["fewer links"].cure.content
     assert content is not None
     assert len(content["topology"]["failed_links"]) == 3
+
+
+@pytest.mark.slow
+def test_the_page_lists_every_cure(found: Explanation) -> None:
+    """In the order of the command, each with one of its outcomes; none was left untried."""
+    (table,) = (text for text in _blocks("text") if "\nCure  " in text)
+    rows = re.findall(
+        r"^(\S.*?)  +(?:none|from|broken)\b", table.partition("\nCure  ")[2], re.MULTILINE
+    )
+    assert rows == [one.cure.name for one in found.outcomes]
+    assert all(one.run_hash for one in found.outcomes)
+    contents = {one.cure.name: one.cure.content or {} for one in found.outcomes}
+    hops = {name: one.get("queue_pair", {}).get("telemetry_hops") for name, one in contents.items()}
+    assert {name for name, count in hops.items() if count} == {"PFC+HPCC", "PFC+PowerTCP"}
+    assert hops["PFC+HPCC"] == 7  # switches on the longest path
 
 
 @pytest.mark.slow

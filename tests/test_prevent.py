@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+import tomli_w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pyorch
 from pyorch import pipeline
 from pyorch.config import topology
 from pyorch.config.cycles import ShortestPaths, has_cycle, route_dependencies
 from pyorch.config.topology import Topology
+from pyorch.dependency import Ways
 from pyorch.errors import UserError
 from pyorch.findings import Findings
-from pyorch.lab.prevent import fewest_turns, hitting_set, prevent
+from pyorch.lab.cuts import Judged, fewest_links, fewest_turns, hitting_set
+from pyorch.lab.prevent import prevent
 from pyorch.lab.price import LostPairs
 from pyorch.lab.tags import Tags, fewest_classes, make_tags, tags_of
 from pyorch.lab.updown import UpDown
@@ -121,8 +127,10 @@ def test_a_ring_and_a_clos_are_as_known() -> None:
     clos = prevent(_network(kind="fat_tree", k=4))
     assert not clos.cycles
     assert clos.classes == 1
-    assert clos.updown.stretch == (1.0, 1.0)
-    assert clos.updown.throughput == pytest.approx(1.0)
+    for price in (clos.updown.price, clos.updown.price_of_all):
+        assert price is not None
+        assert (price.mean, price.most) == (1.0, 1.0)
+        assert price.throughput == pytest.approx(1.0)
     failed = [["leaf3", "spine0"], ["leaf0", "spine1"]]
     shape = {"leaves": 4, "spines": 2, "hosts_per_leaf": 2}
     bounced = prevent(_network(kind="leaf_spine", failed_links=failed, **shape))
@@ -164,6 +172,183 @@ def test_prices_of_cuts_are_those_of_an_enumeration_of_paths(network: Topology) 
     assert found.price_of_links.most == pytest.approx(max(ratios))
 
 
+@dataclass
+class _Hops:
+    """Next hops to a switch by their definitions, and loads that a recursion passes on."""
+
+    updown: UpDown
+    near: dict[int, list[int]]
+    rack: int
+
+    def down(self, node: int) -> float:
+        """Hops of a path that only goes down."""
+        below = [one for one in self.near[node] if not self.updown.is_up((node, one))]
+        return 0 if node == self.rack else 1 + min(map(self.down, below), default=inf)
+
+    def whole(self, node: int) -> float:
+        """Hops of a path that goes down as soon as it can."""
+        above = [one for one in self.near[node] if self.updown.is_up((node, one))]
+        down = self.down(node)
+        return down if down < inf else 1 + min(map(self.whole, above))
+
+    def legal(self, node: int) -> list[int]:
+        """The next hops of such paths."""
+        goes_down = self.down(node) < inf
+        some = [one for one in self.near[node] if self.updown.is_up((node, one)) != goes_down]
+        left = self.down if goes_down else self.whole
+        return [one for one in some if left(one) == self.whole(node) - 1]
+
+    def equal(self, node: int) -> list[int]:
+        """Those of shortest paths."""
+        away = nx.single_source_shortest_path_length(nx.Graph(self.near), self.rack)
+        return [one for one in self.near[node] if away[one] == away[node] - 1]
+
+    def send(self, node: int, part: float, hops: Any, loads: Counter[tuple[int, int]]) -> None:
+        """Load the links of all paths from a node."""
+        for one in hops(node) if node != self.rack else ():
+            loads[node, one] += part / len(hops(node))  # type: ignore[assignment]
+            self.send(one, part / len(hops(node)), hops, loads)
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks())
+def test_prices_of_up_down_routing_are_those_of_its_paths(network: Topology) -> None:
+    """With one next hop by the paths themselves, with all by a recursion over fractions."""
+    updown = UpDown.of(network)
+    switches = set(network.racks.tolist())
+    near = {s: [b for a, b in network.links if a == s and b in switches] for s in switches}
+    loads: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+    ratios = []
+    for host in network.hosts.tolist():
+        to = _Hops(updown, near, int(network.racks[host]))
+        for start in switches - {to.rack}:
+            to.send(start, 1.0, to.legal, loads["all"])
+            to.send(start, 1.0, to.equal, loads["ecmp"])
+            way = updown.path(start, host)
+            loads["one"].update(itertools.pairwise(way))
+            assert to.whole(start) == len(way) - 1
+            shortest = nx.shortest_path_length(nx.Graph(near), start, to.rack)
+            ratios.append((len(way) - 1) / shortest)
+    for price, name in ((updown.price, "one"), (updown.price_of_all, "all")):
+        assert price is not None
+        assert price.mean == pytest.approx(np.mean(ratios))
+        assert price.most == pytest.approx(max(ratios))
+        share = max(loads["ecmp"].values()) / max(loads[name].values())
+        assert price.throughput == pytest.approx(share)
+
+
+@settings(max_examples=60, deadline=None)
+@given(networks())
+def test_entries_that_avoid_turns_keep_shortest_paths_and_leave_no_cycle(network: Topology) -> None:
+    """Followed hop by hop: each frame of each pair, whatever its switches choose."""
+    found = prevent(network)
+    if found.avoiding is None:
+        assert found.turn_cut.items
+        return
+    entries = found.avoiding
+    graph = nx.Graph((a, b) for a, b in network.links if not {a, b} & set(network.hosts.tolist()))
+    distance = dict(nx.all_pairs_shortest_path_length(graph))
+    turns: nx.DiGraph[Any] = nx.DiGraph()
+    for host, start in itertools.product(network.hosts.tolist(), graph):
+        rack = int(network.racks[host])
+        waiting: list[tuple[int, ...]] = [(start,)]
+        for path in waiting:
+            if path[-1] != rack:
+                free = [o for o in graph[path[-1]] if distance[o][rack] < distance[path[-1]][rack]]
+                own = entries.get((path[-1], host))
+                waiting += [(*path, one) for one in ([own] if own is not None else free)]
+            else:
+                assert len(path) - 1 == distance[start][rack]
+                turns.add_edges_from(itertools.pairwise(itertools.pairwise(path)))
+    assert nx.is_directed_acyclic_graph(turns)
+    assert not found.cycles or entries
+
+
+def _entries(network: Topology, tables: list[dict[str, Any]]) -> dict[tuple[int, int], int]:
+    """What [[route]] entries say."""
+    at = network.numbers
+    return {(at[one["switch"]], at[dst]): at[one["next"]] for one in tables for dst in one["dst"]}
+
+
+@pytest.mark.parametrize("switches", [4, 5, 6])
+def test_the_routes_of_its_own_cure_are_judged_to_have_no_cycle(switches: int) -> None:
+    """Of a ring, whose shortest paths have two; with an entry less there is one again."""
+    network = _network(kind="ring", switches=switches)
+    cured = prevent(network, entries=_entries(network, UpDown.of(network).routes()))
+    assert not cured.cycles
+    assert not cured.turn_cut.items
+    assert len(cured.shortest.cycles) == 2
+    lines = list(cured.lines())
+    hops = switches * (switches - 1)
+    assert f"routes at the start: {hops} next hops of [[route]] entries" in lines[0]
+    assert lines[1].strip().startswith("all shortest paths: 2, in ")
+    assert lines[-1] == "cheapest: no change: the routes have no cycle"
+
+
+DETOURS = [
+    {"switch": "s0", "dst": ["h2"], "next": "s1"},
+    {"switch": "s1", "dst": ["h0"], "next": "s2"},
+    {"switch": "s2", "dst": ["h1"], "next": "s0"},
+]
+"""Between switches that all have links to each other: around a triangle instead of across it."""
+
+
+def test_a_cycle_that_only_the_routes_have_is_found() -> None:
+    """A triangle, whose shortest paths have no turn. Without a detour there is no cycle.
+
+    Without a link of it the next detour sends frames back, so that no link helps.
+    """
+    triangle = _network(kind="ring", switches=3)
+    assert prevent(triangle).own.turns == 0
+    found = prevent(triangle, entries=_entries(triangle, DETOURS))
+    assert [len(cycle) for cycle in found.cycles] == [3]
+    assert (found.own.turns, found.shortest.turns) == (3, 0)
+    assert (len(found.turn_cut.items), found.turn_cut.exact) == (1, True)
+    assert found.link_cut is None
+    assert found.avoiding is None
+    assert str(found).splitlines()[-1].startswith("cheapest: up-down (--out FILE")
+    less = prevent(triangle, entries=_entries(triangle, DETOURS[1:]))
+    assert not less.cycles
+
+
+@settings(max_examples=20, deadline=None)
+@given(networks(), st.data())
+def test_links_without_which_given_routes_have_no_cycle(network: Topology, data: Any) -> None:
+    """Entries that use them go, too: by all smaller sets of links."""
+    racks = network.racks
+    entries = {}
+    for _ in range(data.draw(st.integers(1, 4))):
+        host = data.draw(st.sampled_from(network.hosts.tolist()))
+        switch = data.draw(st.sampled_from(sorted(set(racks.tolist()) - {int(racks[host])})))
+        near = [b for a, b in network.links if a == switch and network.kinds[b]]
+        entries[switch, host] = data.draw(st.sampled_from(near))
+    found = fewest_links(Judged(network, entries))
+
+    def is_free(links: tuple[int, ...]) -> bool:
+        kept = {at: b for at, b in entries.items() if network.links[at[0], b] not in links}
+        down = frozenset(links)
+        ways = Ways(network, dict.fromkeys(set(racks.tolist()), down), kept)
+        turns: nx.DiGraph[Any] = nx.DiGraph()
+        for host, start in itertools.product(network.hosts.tolist(), set(racks.tolist())):
+            hops = {(start, one) for one in ways.next_hops(start, host)}
+            seen = set(hops)
+            while hops and start != racks[host]:
+                before, node = hops.pop()
+                for one in ways.next_hops(node, host):
+                    turns.add_edge((before, node), (node, one))
+                    if (node, one) not in seen:
+                        seen.add((node, one))
+                        hops.add((node, one))
+        return bool(nx.is_directed_acyclic_graph(turns))
+
+    links = tuple(network.links[ends] for ends in found.items) if found else ()
+    assert found is None or is_free(links)
+    if found is None or (found.exact and links):
+        for size in range(len(links) or 3):
+            for some in itertools.combinations(topology.trunks(network), size):
+                assert network.cut_off(frozenset(some)) or not is_free(some)
+
+
 def test_what_a_ring_of_four_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a link it is a line.
 
@@ -181,6 +366,8 @@ def test_what_a_ring_of_four_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "price: of 12 pairs of switches with hosts, 1 keeps no path" in text
     assert LostPairs(2, 1, 12).words.endswith(", 2 keep only a longer path and 1 keeps no path")
     assert "price: headroom for 2 classes instead of 1; all paths remain" in text
+    assert "no [[route]] entries were found that avoid them" in text
+    assert text.splitlines()[-1].startswith("cheapest: classes (--tags FILE writes the rules), by ")
     assert repr(found) == text
     monkeypatch.setattr(type(found), "lines", lambda _: iter(["a -> b", "c & d"]))
     assert found._repr_html_() == "<pre>a -&gt; b\nc &amp; d</pre>"
@@ -272,6 +459,52 @@ def test_flows_of_several_lossless_classes_get_no_rules() -> None:
     assert plan.experiment.types is not None
     with pytest.raises(UserError, match=r"flows are in classes \[3, 4\]"):
         tags_of(plan.specs[0], plan.experiment.types)
+
+
+@pytest.mark.cpp
+@pytest.mark.parametrize("cure", [False, True])
+def test_the_oracle_sees_the_cycle_that_only_the_routes_have(cure: bool, tmp_path: Path) -> None:
+    """Two hosts of each switch send to the same host around the triangle: each link is overloaded.
+
+    With the routes of --out, which replace the detours, there is no deadlock.
+    """
+    hosts = [f"h{number}" for number in range(6)]
+    content: dict[str, Any] = {
+        "title": "Detours",
+        "flow_control": ["pfc"],
+        "run": {"duration": "4ms", "stop_on_deadlock": True},
+        "topology": {
+            "kind": "ring",
+            "switches": 3,
+            "hosts_per_switch": 2,
+            "rate": "40Gbps",
+            "delay": "1us",
+        },
+        "port": {"queue_service": "fifo"},
+        "buffer": {"threshold": "static", "xoff": "60KB", "xon": "57KB"},
+        "queue_pair": {"retransmit": "none"},
+        "route": [
+            {"switch": "s0", "dst": ["h4", "h5"], "next": "s1"},
+            {"switch": "s1", "dst": ["h0", "h1"], "next": "s2"},
+            {"switch": "s2", "dst": ["h2", "h3"], "next": "s0"},
+        ],
+        "traffic": [{"kind": "greedy", "src": hosts, "dst": hosts[4:] + hosts[:4]}],
+    }
+    paths = Paths(ROOT, tmp_path)
+    file = tmp_path / "detours.toml"
+    file.write_text(tomli_w.dumps(content))
+    found = pyorch.Study.load(file, paths=paths).prevent()
+    assert found.cycles
+    assert found.fixed is None
+    if cure:
+        file.write_text(tomli_w.dumps({**content, "route": found.updown.routes()}))
+        assert not pyorch.Study.load(file, paths=paths).prevent().cycles
+    plan = pipeline.make_plan(str(file), paths=paths)
+    from pyorch.engine import LocalEngine
+
+    assert not LocalEngine(plan.store, 1).run(plan.specs, plan.build).left
+    summary = plan.store.read_summary(plan.specs[0].hash(plan.build.fingerprint))["summary"]
+    assert summary["deadlocked"] == int(not cure)
 
 
 @pytest.mark.cpp

@@ -9,10 +9,10 @@ from typing import Any
 import tomli_w
 
 from pyorch.cli.base import OK, command
-from pyorch.config import topology
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
-from pyorch.lab.prevent import prevent
+from pyorch.lab.drive import route_tables
+from pyorch.lab.prevent import prevent_run
 from pyorch.lab.tags import tags_of
 from pyorch.pipeline import make_plan
 from pyorch.trace.request import find_run
@@ -24,27 +24,31 @@ def prevent_deadlocks(
     run: str = "",
     root: str = "",
     out: str = "",
+    avoid: str = "",
     tags: str = "",
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
     """Print the cycles of a run's network and what breaks them; write routes and rules that do."""
-    for option, file in (("--out", out), ("--tags", tags)):
+    for option, file in (("--out", out), ("--avoid", avoid), ("--tags", tags)):
         if file and not Path(file).parent.is_dir():
             raise UserError(
                 [Problem(f"{option} {file}", f"there is no folder {Path(file).parent}")]
             )
     plan = make_plan(name, overrides, seeds)
     spec = find_run(plan.specs, plan.build.fingerprint, run or "1")
-    found = prevent(topology.build(spec.setting.topology), root)
+    types = plan.experiment.types
+    assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+    found = prevent_run(spec, types, root)
     print(found)
     if out:
-        entries = list(found.updown.routes())
-        _write(Path(out), {"route": entries})
-        print(f'routes:   {len(entries)} in {out}: include = ["{Path(out).name}"] in an experiment')
+        _write_routes("routes:   ", Path(out), found.updown.routes())
+    if avoid:
+        if found.avoiding is None:
+            what = "no [[route]] entries were found that avoid the turns"
+            raise UserError([Problem("--avoid", what, None, "the other changes listed above")])
+        _write_routes("avoid:    ", Path(avoid), route_tables(found.network, found.avoiding))
     if tags:
-        types = plan.experiment.types
-        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         rules = tags_of(spec, types)
         _write(Path(tags), rules.content)
         classes = ", ".join(map(str, rules.classes))
@@ -53,6 +57,11 @@ def prevent_deadlocks(
             f'{len(rules.ups)} switches, in {tags}: include = ["{Path(tags).name}"], the last one'
         )
     return OK
+
+
+def _write_routes(label: str, file: Path, entries: list[dict[str, Any]]) -> None:
+    _write(file, {"route": entries})
+    print(f'{label}{len(entries)} in {file}: include = ["{file.name}"] in an experiment')
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:

@@ -356,6 +356,7 @@ def explain(
         "run": "run whose network to use, as listed by `invoke show NAME`; default the first",
         "root": "highest switch of up-down routing; default by the tiers of the network",
         "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
+        "avoid": "file for [[route]] entries that avoid the fewest turns, if there are any",
         "tags": "file for more lossless classes, and the rules by which frames change class",
     },
     klass=OptionalRun,
@@ -369,12 +370,15 @@ def prevent(
     only: str = "",
     root: str = "",
     out: str = "",
+    avoid: str = "",
     tags: str = "",
 ) -> None:
     """Say which cyclic dependencies a network has, what breaks them, and at what price."""
     from pyorch.cli import prevent as module
 
-    finish(module.prevent_deadlocks(name, run, root, out, tags, _with_only(set_, only), seeds))
+    finish(
+        module.prevent_deadlocks(name, run, root, out, avoid, tags, _with_only(set_, only), seeds)
+    )
 
 
 @task(

@@ -12,12 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import DEFAULTS, Catalogue, number, section_of
+from pyorch.config.cycles import ShortestPaths
 from pyorch.errors import UserError
 from pyorch.findings import Findings, Path
+from pyorch.lab.cuts import Judged, entries_without, fewest_links, fewest_turns, name_of_turn
+from pyorch.lab.drive import route_tables
 from pyorch.lab.explicit import LISTS, case_of, tables_of, tables_of_run
-from pyorch.lab.prevent import fewest_links
 from pyorch.lab.tags import AGENT as TAGGER
 from pyorch.lab.tags import tags_of
 from pyorch.lab.updown import UpDown
@@ -51,6 +55,10 @@ SHARE = 10
 """In a run too short for SONiC's default the watchdog waits for 1/SHARE of the run."""
 REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
 """Set if senders do not retransmit, because cures may drop frames; as in the bake-off."""
+TELEMETRY = "ns3::rdma::TelemetryControl"
+"""The type of congestion controls with in-band telemetry."""
+MOST_TELEMETRY_HOPS = 15
+"""Number of switches for whose telemetry a frame can have room."""
 FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
 """Relative to the folder of the package's own experiments."""
 Content = dict[str, Any]
@@ -78,6 +86,10 @@ def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
     buffer = section_of(types, spec.setting.attributes, "buffer") or {}
     size = format_bytes(int(number(buffer.get("Size", "0"))))
     schemes = list(_schemes(base, network, size, paths))
+    frames = section_of(types, spec.setting.attributes, "queue_pair") or {}
+    switches = _most_switches(spec, network)
+    if switches > int(number(frames.get("TelemetryHops", "0"))):
+        schemes = [_with_room(cure, switches, types) for cure in schemes]
     added = [_watchdog(base, spec.setting.run.latest_end), _tagger(spec, types, base)]
     cures = [*added, *_ways(spec, types, base), *schemes]
     ordered = [cure for group in GROUPS for cure in cures if cure.group == group]
@@ -139,14 +151,20 @@ def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
     network = topology.build(spec.setting.topology)
     free = _unpinned(spec, types, base)
     updown = UpDown.of(network)
-    mean, most = updown.stretch
-    about = (
-        f"paths {mean:.2f} times as long on average, {most:.2f} at most; "
-        f"{100 * updown.throughput:.0f} % of the throughput of all-to-all traffic"
-    )
-    routes = list(updown.routes())
-    yield Cure("up-down routing", WAYS, about, _changed(free, [(("route",), routes)]))
-    cut = fewest_links(network)
+    about = updown.price.words if updown.price else ""
+    yield Cure("up-down routing", WAYS, about, _changed(free, [(("route",), updown.routes())]))
+    judged = Judged(network)
+    turns = fewest_turns(judged.graph())
+    entries = entries_without(judged.routes(), turns.items)
+    listed = ", ".join(name_of_turn(network, turn) for turn in turns.items)
+    if entries is None:
+        what = "no [[route]] entries were found that avoid them"
+        yield Cure("fewer turns", WAYS, f"shortest paths without {listed}", None, what)
+    elif turns.items:
+        about = f"shortest paths without {listed}, by [[route]] entries"
+        tables = route_tables(network, entries)
+        yield Cure("fewer turns", WAYS, about, _changed(free, [(("route",), tables)]))
+    cut = fewest_links(judged)
     if cut is None:
         what = "no set of links was found whose removal leaves no cycle and all hosts connected"
         yield Cure("fewer links", WAYS, "", None, what)
@@ -215,6 +233,29 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
             kept = {path: value for path, value in found.items() if path not in plain}
             kept |= {path: value for path, value in found.items() if path[0] in LISTS}
             yield Cure(name, ADDED, about, _changed(base, _joined(kept, base)))
+
+
+def _with_room(cure: Cure, switches: int, types: Catalogue) -> Cure:
+    """A cure whose frames have room for the telemetry of a number of switches, if it has any."""
+    content = cure.content or {}
+    control = types.find(content.get("congestion_control", ""))
+    if control is None or not types.derives(control, TELEMETRY):
+        return cure
+    section = {**content.get("queue_pair", {}), "telemetry_hops": switches}
+    about = f"{cure.about}; frames have room for the telemetry of {switches} switches"
+    return replace(cure, content={**content, "queue_pair": section}, about=about)
+
+
+def _most_switches(spec: RunSpec, network: Topology) -> int:
+    """The number of switches on the longest path of a run; with [[route]] entries a bound."""
+    setting = spec.setting
+    if setting.routes:
+        return MOST_TELEMETRY_HOPS
+    paths = ShortestPaths.of(network)
+    longest = 1 + int(paths.distance[np.ix_(paths.edges, paths.edges)].max())
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+    fixed = [len(path) - 2 for path in flows.paths.values()]
+    return min(max([longest, *fixed]), MOST_TELEMETRY_HOPS)
 
 
 def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, Any] | str:

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,8 @@ Path = tuple[int, ...]
 """Node numbers in order."""
 NextHops = Mapping[int, Sequence[int]]
 """The next hops of each switch towards some hosts."""
+Entries = Mapping[tuple[int, int], int]
+"""[[route]] entries: the next node of a switch towards a host, as node numbers."""
 
 
 @dataclass(frozen=True, order=True)
@@ -69,6 +71,12 @@ class Routes:
             for hosts in ends.values()
         ]
         return cls(network, tuple(map(tuple, ends.values())), tuple(hops))
+
+    @classmethod
+    def shortest(cls, network: Topology) -> Routes:
+        """All shortest paths over the links that are up at the start."""
+        switches = np.flatnonzero(network.kinds == SWITCH).tolist()
+        return cls.of(Ways(network, dict.fromkeys(switches, network.failed_links), {}))
 
     @cached_property
     def hosts(self) -> dict[int, list[int]]:
@@ -156,6 +164,22 @@ class Routes:
                 break
         path = (*back[:0:-1], *way, *on[1:]) if back and on else ()
         return path if len(set(path)) == len(path) else ()
+
+
+def route_tables(network: Topology, entries: Entries) -> list[dict[str, Any]]:
+    """Return the [[route]] entries of an experiment file for some next hops."""
+    towards: dict[tuple[int, int], list[int]] = {}
+    for (switch, host), near in entries.items():
+        towards.setdefault((switch, near), []).append(host)
+    names = network.names
+    return [
+        {
+            "switch": names[switch],
+            "dst": [names[host] for host in sorted(hosts)],
+            "next": names[near],
+        }
+        for (switch, near), hosts in sorted(towards.items())
+    ]
 
 
 def _shortest_cycle(graph: nx.DiGraph[Egress], egress: Egress) -> Cycle:

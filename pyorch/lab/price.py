@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
-import numpy.typing as npt
 
 from pyorch.config.cycles import Egress, ShortestPaths
 from pyorch.config.topology import Topology
-
-Loads = npt.NDArray[np.float64]
-"""A value for each link between switches, by the indices of its ends: (switches, switches)."""
+from pyorch.lab.drive import NextHops, Routes
 
 
 @dataclass(frozen=True)
@@ -36,63 +35,80 @@ class Price:
         )
 
 
-def of_links(network: Topology, links: Collection[Egress]) -> Price:
-    """Return the price of removing links: the rest is routed by ECMP on new shortest paths."""
-    before = ShortestPaths.of(network)
-    gone = network.failed_links | {network.links[link] for link in links}
-    after = ShortestPaths.of(network, gone)
-    ends = np.ix_(before.edges, before.edges)
-    apart = before.distance[ends] > 0
-    ratios = after.distance[ends][apart] / before.distance[ends][apart]
-    if not ratios.size:
-        return Price(1.0, 1.0, 1.0)
-    rates = rates_of(network, before)
-    share = worst(ecmp_loads(network, before), rates) / worst(ecmp_loads(network, after), rates)
-    return Price(float(ratios.mean()), float(ratios.max()), share)
+def price_of(routes: Routes, network: Topology) -> Price | None:
+    """Return the price of routes relative to ECMP on all shortest paths of a network.
 
-
-def worst(loads: Loads, rates: Loads) -> float:
-    """Return the load of the most loaded link relative to its rate."""
-    used = rates > 0
-    return float((loads[used] / rates[used]).max())
-
-
-def ecmp_loads(network: Topology, paths: ShortestPaths) -> Loads:
-    """Return the loads when each switch with hosts sends one unit to each host.
-
-    Each switch divides its load evenly among the shortest paths, as ECMP does on average.
+    Each switch divides its load evenly among its next hops, as ECMP does on average. None: some
+    routes have a loop or lead nowhere.
     """
-    ends, hosts = np.unique(network.racks[network.hosts], return_counts=True)
-    places = np.searchsorted(paths.switches, ends)
-    loads = np.zeros(paths.adjacency.shape)
-    for end, count in zip(places.tolist(), hosts.tolist(), strict=True):
-        loads += count * _spread(paths, end)
-    return loads
+    before, after = _walk(Routes.shortest(network)), _walk(routes)
+    if before is None or after is None:
+        return None
+    if not before.lengths:
+        return Price(1.0, 1.0, 1.0)
+    mean = np.mean([length / before.lengths[pair] for pair, length in after.lengths.items()])
+    most = max(length / before.lengths[pair] for pair, length in after.longest.items())
+    return Price(float(mean), most, before.worst(network) / after.worst(network))
 
 
-def _spread(paths: ShortestPaths, end: int) -> Loads:
-    """Load of each link when each switch with hosts sends one unit to one switch."""
-    distance = paths.distance[:, end]
-    load = np.zeros(paths.adjacency.shape)
-    held = np.zeros(len(distance))
-    held[paths.edges] = 1.0
-    for node in np.argsort(-distance, kind="stable").tolist():
-        if node == end or not held[node]:
-            continue
-        near = np.flatnonzero(paths.adjacency[node] & (distance == distance[node] - 1))
-        load[node, near] += held[node] / len(near)
-        held[near] += held[node] / len(near)
-    return load
+@dataclass(frozen=True)
+class _Walked:
+    """What equal flows from all switches with hosts to all hosts of other switches use.
+
+    lengths, longest: (switch, host) -> hops, on average and at most. loads: by egress.
+    """
+
+    lengths: Mapping[tuple[int, int], float]
+    longest: Mapping[tuple[int, int], int]
+    loads: Mapping[Egress, float]
+
+    def worst(self, network: Topology) -> float:
+        """The load of the most loaded link relative to its rate."""
+        return max(
+            load / int(network.rates[network.links[egress]]) for egress, load in self.loads.items()
+        )
 
 
-def rates_of(network: Topology, paths: ShortestPaths) -> Loads:
-    """Return the rates of the links that are up [bit/s], 0 if there is none."""
-    place = {int(switch): number for number, switch in enumerate(paths.switches)}
-    rates = np.zeros(paths.adjacency.shape)
-    for (a, b), link in network.links.items():
-        if a in place and b in place and link not in network.failed_links:
-            rates[place[a], place[b]] = float(network.rates[link])
-    return rates
+def _walk(routes: Routes) -> _Walked | None:
+    """Follow all routes; None if some have a loop or lead nowhere."""
+    lengths: dict[tuple[int, int], float] = {}
+    longest: dict[tuple[int, int], int] = {}
+    loads: dict[Egress, float] = defaultdict(float)
+    for end, hops in enumerate(routes.hops):
+        rack, hosts = routes.rack(end), routes.ends[end]
+        starts = [start for start in routes.hosts if start != rack]
+        order = _order(hops, starts, rack)
+        if order is None:
+            return None
+        mean, most = {rack: 0.0}, {rack: 0}
+        for node in order:
+            if node != rack:
+                mean[node] = 1 + sum(mean[near] for near in hops[node]) / len(hops[node])
+                most[node] = 1 + max(most[near] for near in hops[node])
+        lengths |= {(start, host): mean[start] for start in starts for host in hosts}
+        longest |= {(start, host): most[start] for start in starts for host in hosts}
+        held = dict.fromkeys(order, 0.0) | dict.fromkeys(starts, float(len(hosts)))
+        for node in reversed(order):
+            for near in hops[node] if node != rack else ():
+                loads[node, near] += held[node] / len(hops[node])
+                held[near] += held[node] / len(hops[node])
+    return _Walked(lengths, longest, loads)
+
+
+def _order(hops: NextHops, starts: Iterable[int], rack: int) -> list[int] | None:
+    """The switches on the routes from some to one, this one first; None if some do not reach it."""
+    reached: dict[int, Sequence[int]] = {}
+    waiting = list(starts)
+    for node in waiting:  # grows meanwhile
+        if node not in reached:
+            reached[node] = hops[node] if node != rack else ()
+            if not reached[node] and node != rack:
+                return None
+            waiting += reached[node]
+    try:
+        return list(TopologicalSorter(reached).static_order())
+    except CycleError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError
 from pyorch.lab import rules
 from pyorch.lab.explicit import tables_of_run
-from pyorch.lab.prevent import most_bounces, orders
-from pyorch.lab.updown import UpDown
+from pyorch.lab.updown import UpDown, most_bounces, orders
 
 if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 AGENT = rules.AGENT
 N_CLASSES = 8
+MOST_CLASSES = N_CLASSES - 1
+"""Lossless ones: one has to be left for frames that turn up again too often."""
 _WHERE = "tags"
 
 

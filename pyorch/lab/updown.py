@@ -5,18 +5,21 @@ Schroeder et al., Autonet, IEEE Journal on Selected Areas in Communications 9(8)
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyorch.config.cycles import Egress, Matrix, Places, ShortestPaths
 from pyorch.config.topology import Topology
-from pyorch.lab.price import Price, ecmp_loads, rates_of, worst
+from pyorch.lab.drive import Routes, route_tables
+from pyorch.lab.price import Price, price_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 FAR = 1 << 20
 
@@ -76,62 +79,50 @@ class UpDown:
 
     def path(self, start: int, host: int) -> list[int]:
         """The switches, as node numbers, from one switch to that of a host."""
-        return [int(self.paths.switches[number]) for number in self._way(start, host)]
-
-    def _way(self, start: int, host: int) -> list[int]:
-        """The same path as places."""
         way, there = [self._places[start]], self._places[int(self.network.racks[host])]
         column = int(np.searchsorted(self.network.hosts, host))
         while way[-1] != there:
             way.append(int(self.next_hop[way[-1], column]))
-        return way
+        return [int(self.paths.switches[number]) for number in way]
 
     @cached_property
-    def _ways(self) -> list[list[int]]:
-        """Paths from every switch with hosts to every host of another one, as places."""
-        starts = self.paths.switches[self.paths.edges].tolist()
-        racks = self.network.racks.tolist()
+    def price(self) -> Price | None:
+        """The price of the routing."""
         hosts = self.network.hosts.tolist()
-        return [self._way(a, b) for b in hosts for a in starts if a != racks[b]]
+        hops = [
+            [[near] if near >= 0 else [] for near in self.next_hop[:, column].tolist()]
+            for column in range(len(hosts))
+        ]
+        return price_of(self._routes([(host,) for host in hosts], hops), self.network)
 
     @cached_property
-    def stretch(self) -> tuple[float, float]:
-        """Mean and largest ratio of path length to the shortest, between switches with hosts."""
-        ratios = [(len(w) - 1) / int(self.paths.distance[w[0], w[-1]]) for w in self._ways]
-        return (float(np.mean(ratios)), float(np.max(ratios))) if ratios else (1.0, 1.0)
+    def price_of_all(self) -> Price | None:
+        """The price if each switch divided its load evenly among all equally good next hops."""
+        racks = self.network.racks[self.network.hosts]
+        ends = [self.network.hosts[racks == rack].tolist() for rack in np.unique(racks)]
+        up = _up(self.paths, self.height)
+        places = [self._places[int(rack)] for rack in np.unique(racks)]
+        hops = [[near.tolist() for near in _nearer(up, self.height, place)] for place in places]
+        return price_of(self._routes(ends, hops), self.network)
 
-    @cached_property
-    def throughput(self) -> float:
-        """Throughput of equal flows from all switches with hosts to all hosts, relative to ECMP.
+    def _routes(self, ends: Sequence[Sequence[int]], hops: Sequence[list[list[int]]]) -> Routes:
+        """Routes to groups of hosts from the places of the next hops of each place."""
+        numbers = self.paths.switches.tolist()
+        named = (
+            {numbers[place]: [numbers[one] for one in near] for place, near in enumerate(some)}
+            for some in hops
+        )
+        return Routes(self.network, tuple(map(tuple, ends)), tuple(named))
 
-        It is limited by the most loaded link.
-        """
-        routed = np.zeros(self.paths.adjacency.shape)
-        for way in self._ways:
-            for one, other in itertools.pairwise(way):
-                routed[one, other] += 1
-        rates = rates_of(self.network, self.paths)
-        if not rates.any() or not routed.any():
-            return 1.0
-        return worst(ecmp_loads(self.network, self.paths), rates) / worst(routed, rates)
-
-    @property
-    def price(self) -> Price:
-        """The stretch and the throughput."""
-        return Price(*self.stretch, self.throughput)
-
-    def routes(self) -> Iterator[dict[str, Any]]:
-        """Yield the [[route]] entries for this routing."""
-        names = self.network.names
-        for here, switch in enumerate(self.paths.switches.tolist()):
-            towards: dict[int, list[str]] = {}
-            for column, host in enumerate(self.network.hosts.tolist()):
-                near = int(self.next_hop[here, column])
-                if near >= 0:
-                    towards.setdefault(near, []).append(names[host])
-            for near, hosts in sorted(towards.items()):
-                beyond = names[int(self.paths.switches[near])]
-                yield {"switch": names[switch], "dst": hosts, "next": beyond}
+    def routes(self) -> list[dict[str, Any]]:
+        """The [[route]] entries for this routing."""
+        switches, hosts = self.paths.switches.tolist(), self.network.hosts.tolist()
+        entries = {
+            (switches[place], hosts[column]): switches[near]
+            for (place, column), near in np.ndenumerate(self.next_hop)
+            if near >= 0
+        }
+        return route_tables(self.network, entries)
 
 
 def _away(paths: ShortestPaths) -> npt.NDArray[np.int16]:
@@ -157,7 +148,7 @@ def _next_hops(
     hops, with a different digit of it in every tier, so that the choices are independent.
     """
     count = len(height)
-    up = paths.adjacency & (height[None, :] < height[:, None])
+    up = _up(paths, height)
     near: dict[int, list[npt.NDArray[np.int64]]] = {}
     hops: Places = np.full((count, len(network.hosts)), -1, dtype=np.int64)
     for host, rack in enumerate(network.racks[network.hosts].tolist()):
@@ -168,6 +159,12 @@ def _next_hops(
             if len(good):
                 hops[node, host] = good[host // len(good) ** int(away[node]) % len(good)]
     return hops
+
+
+def _up(paths: ShortestPaths, height: Places) -> Matrix:
+    """Whether there is a link up from one switch to another."""
+    up: Matrix = paths.adjacency & (height[None, :] < height[:, None])
+    return up
 
 
 def _nearer(up: Matrix, height: Places, end: int) -> list[npt.NDArray[np.int64]]:
@@ -191,3 +188,33 @@ def _nearer(up: Matrix, height: Places, end: int) -> list[npt.NDArray[np.int64]]
         good = (down if goes_down else whole)[near] == whole[node] - 1
         found.append(near[good & (node != end) & (whole[node] < FAR)])
     return found
+
+
+# ---------------------------------------------------------------------------------------------
+# Classes
+
+
+def orders(network: Topology) -> tuple[UpDown, ...]:
+    """Orders of the switches that can define what a turn from down to up is."""
+    return UpDown.by_tiers(network), UpDown.of(network)
+
+
+def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
+    """The maximum number of turns from down to up on a shortest path.
+
+    Tagging moves a frame to the next lossless class at each of these turns: within a class paths go
+    up and then down, and so have no cycle. The number is an upper bound: it is that of walks over
+    turns of shortest paths, as long as the longest path. Fewer classes may suffice.
+    """
+    longest = int(updown.paths.distance[np.ix_(updown.paths.edges, updown.paths.edges)].max())
+    bounces: Mapping[Egress, int] = dict.fromkeys(graph, 0)
+    most = 0
+    for _ in range(max(longest - 1, 0)):
+        after: dict[Egress, int] = {}
+        for before, turn in graph.edges:
+            if before in bounces:
+                up = int(not updown.is_up(before) and updown.is_up(turn))
+                after[turn] = max(after.get(turn, 0), bounces[before] + up)
+        bounces = after
+        most = max([most, *after.values()])
+    return most
