@@ -44,6 +44,8 @@ def quoted(value: object) -> str:
 
 
 _MAX_NAME, _MAX_NAMES = 100, 2000
+MOST_NEAREST = 8
+"""Names that are suggested instead of a misspelt one."""
 _MAX_CALLS = 4
 """Calls of a traceback that are shown at each of its ends."""
 
@@ -199,15 +201,32 @@ def _calls_in(package: str, trace: TracebackType | None) -> list[traceback.Frame
 
 
 def suggest(name: str, known: Iterable[str]) -> str | None:
-    """Return "did you mean 'x'?" with the known name closest to a misspelt one, or None.
+    """Return "did you mean 'x'?" with the known name closest to a misspelt one, or None."""
+    return did_you_mean(nearest(name, known, 1))
 
-    Case, '-' and '_' are ignored. Among thousands of names no suggestion is searched for.
+
+def did_you_mean(names: Sequence[str]) -> str | None:
+    """Return "did you mean 'x', 'y' or 'z'?", or None without a name."""
+    if not names:
+        return None
+    *others, last = map(repr, names)
+    return f"did you mean {', '.join(others)} or {last}?" if others else f"did you mean {last}?"
+
+
+def nearest(name: str, known: Iterable[str], most: int = MOST_NEAREST) -> list[str]:
+    """Return the known names closest to a misspelt one, the closest first, at most so many.
+
+    Case, '-' and '_' are ignored, and so may be the folder of "folder/name". Among thousands of
+    names none is searched for.
     """
-    by_folded = {fold(candidate): candidate for candidate in known}
-    if len(name) > _MAX_NAME or len(by_folded) > _MAX_NAMES:
-        return None  # it would take seconds to compare them
-    close = difflib.get_close_matches(fold(name), by_folded, n=1, cutoff=0.6)
-    return f"did you mean {by_folded[close[0]]!r}?" if close else None
+    by_form: dict[str, list[str]] = {}
+    for candidate in known:
+        for form in {fold(candidate), fold(candidate.rpartition("/")[2])}:
+            by_form.setdefault(form, []).append(candidate)
+    if len(name) > _MAX_NAME or len(by_form) > _MAX_NAMES:
+        return []  # it would take seconds to compare them
+    close = difflib.get_close_matches(fold(name), by_form, n=most, cutoff=0.6)
+    return list(dict.fromkeys(one for form in close for one in by_form[form]))[:most]
 
 
 def fold(name: str) -> str:

@@ -227,7 +227,7 @@ def test_what_a_job_prints_is_written_whole_or_not_at_all(
 
 
 def test_a_misspelt_experiment_gets_a_suggestion(invoke: Invoke) -> None:
-    """An unknown name gives exit code 2, the names there are, and the nearest one."""
+    """An unknown name gives exit code 2 and the nearest one."""
     done = invoke("experiment", "gfc/two-to-on")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no such experiment" in done.stderr

@@ -216,16 +216,28 @@ def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
     assert complaints(tmp_path, "title = [1,")[0].startswith("experiments/x.toml, at its end: ")
 
 
-def test_an_unknown_experiment_is_told_with_the_known_ones(tmp_path: Path) -> None:
-    """A misspelt name is answered with a suggestion."""
+@pytest.mark.parametrize(
+    ("name", "suggested"),
+    [
+        ("gfc/two-two-one", "did you mean 'gfc/two-to-one'? "),
+        ("experiments/gfc/two-two-one.toml", "did you mean 'gfc/two-to-one'? "),
+        ("ring", "did you mean 'dsh/ring' or 'gfc/ring'? "),
+        ("quite-another", ""),
+    ],
+)
+def test_an_unknown_experiment_is_told_with_its_neighbours(
+    tmp_path: Path, name: str, suggested: str
+) -> None:
+    """A misspelt name, or one without its folder, is answered with the names like it, not all."""
     paths = write(tmp_path, MINIMAL)
-    (paths.experiments / "gfc").mkdir()
-    (paths.experiments / "gfc" / "two-to-one.toml").write_text(MINIMAL)
+    for folder, file in (("gfc", "two-to-one"), ("gfc", "ring"), ("dsh", "ring")):
+        (paths.experiments / folder).mkdir(exist_ok=True)
+        (paths.experiments / folder / f"{file}.toml").write_text(MINIMAL)
     with pytest.raises(UserError) as caught:
-        load_experiment("gfc/two-two-one", paths=paths)
+        load_experiment(name, paths=paths)
     assert caught.value.render() == (
-        "gfc/two-two-one: there is no such experiment\n    allowed: gfc/two-to-one, x\n"
-        "    hint: did you mean 'gfc/two-to-one'?"
+        f"{name}: there is no such experiment\n"
+        f"    hint: {suggested}'invoke list' shows all with their titles"
     )
 
 

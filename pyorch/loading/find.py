@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from pyorch.build.sources import present_modules
-from pyorch.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.errors import Problem, UserError, did_you_mean, nearest, quoted
 from pyorch.loading.naming import claim, name_outside
 from pyorch.paths import Paths, default_paths
 from pyorch.reading import is_file, read_toml
@@ -164,10 +164,10 @@ def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
     names = _files(paths)
     if name_or_path in names:
         return names[name_or_path], name_or_path
-    problem = Problem(
-        name_or_path,
-        "there is no such experiment",
-        one_of(names) or "none: experiments/ has no .toml file",
-        suggest(name_or_path, names) or "'invoke list' shows them with their titles",
-    )
-    raise UserError([problem])
+    what = "there is no such experiment"
+    if not names:
+        raise UserError([Problem(name_or_path, what, "none: experiments/ has no .toml file")])
+    wanted = name_or_path.removeprefix("experiments/").removesuffix(".toml")
+    near = did_you_mean(nearest(wanted, names))
+    hint = " ".join(filter(None, [near, "'invoke list' shows all with their titles"]))
+    raise UserError([Problem(name_or_path, what, None, hint)])
