@@ -468,7 +468,8 @@ def test_a_drawing_that_fails_hides_no_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Remarks on runs are printed before the report begins."""
-    spec = run_of({"params": {"variant": ""}})
+    misspelt = {"name": "late", "kind": "summary", "number": "deadlockd"}
+    spec = run_of({"params": {"variant": ""}, "metrics": [misspelt]})
     summary = {"summary": {"deadlocked": 1, "deadlocked_at_end": 1}, "warnings": ["odd"]}
     store = SimpleNamespace(
         read_summary=lambda _: summary, is_done=lambda _: True, paths=Paths(tmp_path), name="x"
@@ -483,7 +484,12 @@ def test_a_drawing_that_fails_hides_no_warning(
     plan = pipeline.Plan(study, [spec], build, store)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         cli.write_report_of(plan, "")
-    assert capsys.readouterr().err == "deadlock:   in the run\nwarning:    in the run: odd\n"
+    assert capsys.readouterr().err == (
+        "deadlock:   in the run\n"
+        "warning:    metric 'late' has no value: no finished run has a number 'deadlockd'; "
+        "did you mean 'deadlocked' or 'deadlocked_at_end'?\n"
+        "warning:    in the run: odd\n"
+    )
 
 
 # The tasks of those who work on the project

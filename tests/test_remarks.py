@@ -121,6 +121,31 @@ def test_warnings_of_runs_come_with_their_runs() -> None:
     assert found[-1] == "warning:    ... and 24 more, in the report"
 
 
+def test_numbers_that_no_run_has_are_named_with_their_neighbours() -> None:
+    """A scheme's number is in its runs only; a misspelt one is in none, as is one far off."""
+    metrics = [
+        {"name": "pause_times_ps", "kind": "summary", "number": "pause_times_ps"},
+        {"name": "peak", "kind": "summary", "number": "gfc_peak_queue_bytes"},
+        {"name": "share", "kind": "ratio", "number": "pause_time_ps", "to": "zzz"},
+    ]
+    runs = {
+        variant: run_of({"params": {"variant": variant}, "metrics": metrics}) for variant in "AB"
+    }
+    found = said(
+        {
+            runs["A"]: {"pause_time_ps": 1},
+            runs["B"]: {"pause_time_ps": 2, "gfc_peak_queue_bytes": 3},
+        }
+    )
+    none = "has no value: no finished run has a number"
+    near = "did you mean 'pause_time_ps'?"
+    assert found == [
+        f"warning:    metric 'pause_times_ps' {none} 'pause_times_ps'; {near}",
+        f"warning:    metric 'share' {none} 'zzz'; summary.json of a run lists its numbers",
+    ]
+    assert said({runs["A"]: None, runs["B"]: None}) == []
+
+
 def test_what_is_said_fits_on_a_screen() -> None:
     """Of many remarks the first are shown."""
     shown = lines([Remark("warning", str(n)) for n in range(40)])

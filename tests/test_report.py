@@ -908,6 +908,15 @@ def test_page_is_self_contained(tmp_path: Path) -> None:
     assert "Bm - B0 is below 4*C*tau" in page
 
 
+def test_a_number_that_no_run_has_is_on_the_page(tmp_path: Path) -> None:
+    """The page warns of a metric whose column is empty because its number is misspelt."""
+    one = experiment([])
+    one.metrics += (parse({"name": "sent", "kind": "summary", "number": "pauses_send"}),)
+    specs = study()
+    page = write_report(one, make_store(specs), specs, tmp_path).index.read_text(encoding="utf-8")
+    assert "no finished run has a number &#39;pauses_send&#39;; did you mean" in page
+
+
 def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
     """Times, sizes and rates, of the file and of C++ attributes; a bit mask is a bare number."""
     specs = study()

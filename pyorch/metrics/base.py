@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from pyorch.errors import Problem, UserError, code_of, is_of_others, one_of, quoted
+from pyorch.errors import (
+    Problem,
+    UserError,
+    code_of,
+    did_you_mean,
+    is_of_others,
+    nearest,
+    one_of,
+    quoted,
+)
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
 if TYPE_CHECKING:
@@ -129,6 +138,10 @@ class Metric(Entry):
         """Tables that must be traced."""
         return []
 
+    def summary_numbers(self) -> list[str]:
+        """Names of the numbers of a run's summary that it takes."""
+        return []
+
     def value(self, run: RunTables) -> float | None:
         """The number; None when the run has no data for it."""
         raise NotImplementedError
@@ -191,6 +204,25 @@ def _plain(value: Any) -> float | None:
     if plain is not None and not isinstance(plain, (int, float)):
         raise TypeError(f"a number or None is expected as a value, not {quoted(value)}")
     return plain
+
+
+def missing_numbers(
+    metrics: Iterable[Metric], summaries: Iterable[Mapping[str, object]]
+) -> list[str]:
+    """Say which numbers that metrics take are in no summary, and which have similar names.
+
+    Only finished runs show which numbers there are: each scheme adds its own.
+    """
+    known = {name: None for summary in summaries for name in summary}
+    if not known:
+        return []
+    return [
+        f"metric {one.name!r} has no value: no finished run has a number {number!r}; "
+        + (did_you_mean(nearest(number, known, 3)) or "summary.json of a run lists its numbers")
+        for one in metrics
+        for number in one.summary_numbers()
+        if number not in known
+    ]
 
 
 def output_units(metrics: Iterable[Metric]) -> dict[str, str]:

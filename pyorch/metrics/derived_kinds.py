@@ -39,6 +39,10 @@ class Ratio(Metric):
         return SHARE if (self.number, self.to) in _PARTS else super().limits()
 
     @override
+    def summary_numbers(self) -> list[str]:
+        return [self.number, self.to]
+
+    @override
     def value(self, run: RunTables) -> float | None:
         number, to = run.number(self.number), run.number(self.to)
         return None if number is None or not to else number / to

@@ -329,6 +329,10 @@ class SummaryNumber(Metric):
         return self.number in YES_NO_NUMBERS
 
     @override
+    def summary_numbers(self) -> list[str]:
+        return [self.number]
+
+    @override
     def value(self, run: RunTables) -> float | None:
         value = run.number(self.number)
         return None if value is None else float(value)

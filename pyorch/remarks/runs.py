@@ -31,7 +31,8 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
             continue
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
-    return [*_deadlocks(done), *_losses(done), *unfinished, *_equal(done), *_warned(done)]
+    first = [*_deadlocks(done), *_losses(done), *unfinished, *_missing(done)]
+    return [*first, *_equal(done), *_warned(done)]
 
 
 def _specs(done: Done) -> list[RunSpec]:
@@ -103,6 +104,16 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
             where = f"in {which([spec], _specs(done))}, " if more else ""
             yield Remark("unfinished", where + text)
             return
+
+
+def _missing(done: Done) -> Iterator[Remark]:
+    """Metrics of numbers that no run has, most likely misspelt."""
+    from pyorch.metrics import missing_numbers  # pydantic
+
+    metrics = {metric.name: metric for spec, _ in done for metric in spec.metrics}
+    numbers = [summary.get("summary", {}) for _, summary in done]
+    for text in missing_numbers(metrics.values(), numbers):
+        yield Remark("warning", text)
 
 
 def _equal(done: Done) -> Iterator[Remark]:

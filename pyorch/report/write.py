@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.errors import OwnCodeError, UserError, code_of, describe_defect
 from pyorch.files import make_folder, replacing, write_atomically
 from pyorch.fingerprint import short
+from pyorch.metrics import missing_numbers
 from pyorch.report import drawn as drawn_before
 from pyorch.report import gallery
 from pyorch.report.answer import answer
@@ -273,7 +274,7 @@ def _page(
         failed=[run for run in failed if run.tail is not None],
         missing=[run for run in failed if run.tail is None],
         problems=_messages(data, "problems"),
-        warnings=_messages(data, "warnings"),
+        warnings=[*_missing_numbers(data), *_messages(data, "warnings")],
         notes=_messages(data, "notes"),
         versions=[*versions(fingerprint), *machines(store, done)],
         commands=commands,
@@ -328,6 +329,13 @@ def _messages(data: ReportData, kind: str) -> list[tuple[str, int]]:
     hashes = data.runs["hash"] if len(data.runs) else ()
     counts = Counter(text for key in hashes for text in data.summary(key).get(kind, ()))
     return list(counts.items())
+
+
+def _missing_numbers(data: ReportData) -> list[tuple[str, int]]:
+    """Metrics of numbers that no finished run has, as messages of all of them."""
+    hashes = [*data.runs["hash"]] if len(data.runs) else []
+    summaries = [data.summary(key).get("summary", {}) for key in hashes]
+    return [(text, len(hashes)) for text in missing_numbers(data.metrics, summaries)]
 
 
 def versions(fingerprint: str) -> list[tuple[str, str]]:
