@@ -6,7 +6,7 @@ import itertools
 import re
 import sys
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import networkx as nx
@@ -17,7 +17,9 @@ from matplotlib.textpath import TextPath
 import pyorch
 from pyorch.config import failing, topology
 from pyorch.dependency import flow_cycle, flow_ways
+from pyorch.layout import layout
 from pyorch.plan import RunSpec
+from pyorch.report.figures.picture import Line
 from pyorch.report.planned import MOST_COLOURS, PlannedMap, network_map, planned_map, svg
 from tests.forms import run_of, setting_of, topology_of
 
@@ -114,6 +116,43 @@ def strokes(picture: str, colour: str) -> int:
     )
 
 
+class Stroke(NamedTuple):
+    """A straight line of an SVG: colour, width, and its ends as complex numbers."""
+
+    colour: str
+    width: float
+    start: complex
+    end: complex
+
+    def covers(self, other: Stroke) -> bool:
+        """Whether all of the middle half of another line is below this one."""
+        along = (self.end - self.start) / abs(self.end - self.start)
+        for part in (0.25, 0.75):
+            beside = (other.start + part * (other.end - other.start) - self.start) / along
+            if abs(beside.imag) > self.width / 2 or not 0 <= beside.real <= abs(
+                self.end - self.start
+            ):
+                return False
+        return True
+
+
+def drawn_lines(picture: str, *, legend: bool = False) -> list[Stroke]:
+    """The straight lines of an SVG's network, or of its legend, the lowest first."""
+    found = []
+    for path in ET.fromstring(picture).iter(f"{SVG}path"):  # noqa: S314 (our own)
+        shape = r"M (\S+) (\S+)\s+(?:L \S+ \S+\s+)?L (\S+) (\S+)\s*"  # a legend's has a middle
+        ends = re.fullmatch(shape, path.attrib["d"])
+        colour = re.search(r"stroke: (#\w+)", path.attrib.get("style", ""))
+        if ends and colour and ("clip-path" not in path.attrib) == legend:
+            width = re.search(r"stroke-width: ([\d.]+)", path.attrib["style"])
+            x, y, u, v = map(float, ends.groups())
+            line = Stroke(
+                colour[1], float(width[1]) if width else 1.0, complex(x, y), complex(u, v)
+            )
+            found.append(line)
+    return found
+
+
 @pytest.mark.parametrize("flows", [3, 16])
 def test_the_path_of_every_flow_is_drawn(flows: int) -> None:
     """All shortest paths between the hosts of a broken fat-tree, and nothing else."""
@@ -146,6 +185,81 @@ def test_the_path_of_every_flow_is_drawn(flows: int) -> None:
         assert strokes(picture, line.colour) == own
 
 
+def broken_tree() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A fat-tree whose failed links allow a cycle, and flows that cause it if ECMP chooses so."""
+    table = failing.draw_failed_links(topology_of(tree(4) | {"random_failed_links": 4}), 10)
+    form = tree(4) | {"failed_links": [list(ends) for ends in table.failed_links]}
+    ends = [(f"h{n}", f"h{(5 * n + 3) % 16}") for n in range(16)]
+    return form, [{"kind": "greedy", "src": [src], "dst": [dst]} for src, dst in ends]
+
+
+def around(switches: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A ring, and flows over two links each, all around it."""
+    at = [n % switches for n in range(switches + 2)]
+    paths = [[f"h{n}", f"s{n}", f"s{at[n + 1]}", f"s{at[n + 2]}", f"h{at[n + 2]}"] for n in at[:-2]]
+    entries = [{"kind": "greedy", "src": [p[0]], "dst": [p[-1]], "path": p} for p in paths]
+    return RING | {"switches": switches}, entries
+
+
+def band_of(drawn: PlannedMap) -> Line:
+    """How a cycle is drawn."""
+    (band,) = (line for text, line in drawn.lines() if text == "cyclic dependency")
+    return band
+
+
+@pytest.mark.parametrize(
+    "scene", [around(3), around(6), around(8), broken_tree()], ids=["few", "six", "many", "ECMP"]
+)
+def test_the_cycle_hides_no_flow(scene: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+    """Nothing wide lies on the line of a flow; every line of a flow on the cycle is on its band."""
+    topology_form, entries = scene
+    setting = setting_of({"topology": topology_form, "traffic": entries})
+    drawn = planned_map(setting, 1)
+    band = band_of(drawn)
+    colours = {line.colour for _, line in drawn.lines()} - {band.colour}
+    found = drawn_lines(svg(drawn))
+    for number, line in enumerate(found):
+        if line.colour in colours:
+            assert not any(above.covers(line) for above in found[number + 1 :]), line
+    bands = [line for line in found if line.colour == band.colour]
+    assert len(bands) == len(flow_cycle(setting, 1).cycle)
+    flows = [line for line in found if line.colour in colours]
+    marked = sum(any(one.covers(line) for one in bands) for line in flows)
+    used = [line for _, line in drawn.lines() if line.colour != band.colour]
+    assert marked == sum(one in band.egresses for line in used for one in line.egresses) > 0
+
+
+def test_a_cycle_that_only_a_later_change_allows_is_drawn() -> None:
+    """Where it is, no flow goes by the routes at the start."""
+    form, entries = around(4)
+    network = topology.build(topology_of(form))
+    cycle = flow_cycle(setting_of({"topology": form, "traffic": entries}), 1)
+    drawn = PlannedMap(network, layout(network), cycle=cycle)
+    assert (
+        len([line for line in drawn_lines(svg(drawn)) if line.colour == band_of(drawn).colour]) == 4
+    )
+
+
+def test_lines_of_large_networks_leave_room_and_the_legend_is_legible() -> None:
+    """Of a permutation on 128 hosts: between two rows much stays free."""
+    ends = [(f"h{n}", f"h{(5 * n + 3) % 128}") for n in range(128)]
+    entries = [{"kind": "greedy", "src": [src], "dst": [dst]} for src, dst in ends]
+    drawn = planned_map(setting_of({"topology": tree(8), "traffic": entries}), 1)
+    picture = svg(drawn)
+    flows = {line.colour for _, line in drawn.lines()}
+    used = [line for line in drawn_lines(picture) if line.colour in flows]
+    rows = sorted(line.start.imag for line in used)
+    low, high = rows[0], sorted(line.end.imag for line in used)[len(used) // 3]
+    layer = [one for one in used if max(one.start.imag, one.end.imag) < high]
+    assert len(layer) == 256
+    xs = [one.start.real for one in layer]
+    area = (max(xs) - min(xs)) * (high - low)
+    assert 0.1 < sum(one.width * abs(one.end - one.start) for one in layer) / area < 0.5
+    keys = drawn_lines(picture, legend=True)
+    assert {key.colour for key in keys} == flows
+    assert all(1.5 < key.width < 6 for key in keys)
+
+
 def test_the_cycle_drawn_is_that_of_the_analysis() -> None:
     """Four flows around a ring; without the last there is none."""
     paths = [
@@ -155,7 +269,7 @@ def test_the_cycle_drawn_is_that_of_the_analysis() -> None:
     entries = [{"kind": "greedy", "src": [p[0]], "dst": [p[-1]], "path": p} for p in paths]
     setting = setting_of({"topology": RING, "traffic": entries})
     drawn = planned_map(setting, 1)
-    (red,) = (line for text, line in drawn.lines() if text == "cyclic dependency")
+    red = band_of(drawn)
     cycle = flow_cycle(setting, 1).cycle
     assert set(red.egresses) == set(cycle)
     assert len(cycle) == 4

@@ -21,7 +21,7 @@ from pyorch.engine.base import title
 from pyorch.layout import Place, layout
 from pyorch.notebook import show_as
 from pyorch.plan import RunSpec
-from pyorch.report.figures.picture import STYLES, Egress, Line, Map
+from pyorch.report.figures.picture import SCALE, Egress, Line, Map
 from pyorch.report.style import COLOURS, DASHES, paper_style
 from pyorch.units import format_rate, format_time
 
@@ -37,6 +37,9 @@ FORMATS = (".svg", ".png", ".pdf")
 MOST_COLOURS = 6
 """With more pairs of hosts, all share one colour."""
 _LANE = 0.009
+"""Distance of the lines of two pairs of hosts [units of the layout]."""
+_BAND, _PALE_RED = 6.5, "#f0aea4"
+"""Width of the band below the lines of a cycle [pt], if there is one of them, and its colour."""
 _INCHES = 7.0
 """Width of most pictures; large ones are as wide as their names need."""
 _LEAST_INCHES = 4.5
@@ -47,8 +50,8 @@ _NAME_POINTS = 12.5
 _LINE_POINTS = 11.0
 _KEY_POINTS = 150.0
 """Width of an entry of the legend."""
-_MOST_WIDE = 150
-"""With more egresses in use, lines are thinner, so that they can be told apart."""
+_KEY_LINES = (1.6, 5.0)
+"""Least and largest width of a line in the legend [pt], whatever the width of those it explains."""
 _MOST_HEADS = 600
 """With more egresses in use, arrow heads would hide what they point at."""
 
@@ -82,11 +85,16 @@ class PlannedMap(Map):
     def lines(self) -> list[tuple[str, Line]]:
         """What is drawn along egresses, with the legend's text."""
         found = list(self._flows())
-        if self.cycle.cycle:
-            colour, width, _ = STYLES["cycle"]
-            dashes = "-" if self.cycle.verdict == "certain" else (0, (2, 1))
-            red = Line(dict.fromkeys(self.cycle.cycle, width), colour, dashes, order=3)
-            found.append(("cyclic dependency", red))
+        if self.cycle.cycle:  # a band below the flows' lines, which all stay visible
+            cycle, certain = self.cycle.cycle, self.cycle.verdict == "certain"
+            lines = [line for _, line in found if not line.egresses.keys().isdisjoint(cycle)]
+            shifts = [line.shift for line in lines] or [Line.shift]  # the routes may change later
+            first, last = min(shifts), max(shifts)
+            scale = min(_scale(self.network, self.places), SCALE)
+            widths = dict.fromkeys(cycle, _BAND + (last - first) * scale)
+            dashes = "-" if certain else (0, (1, 0.5))
+            band = Line(widths, _PALE_RED, dashes, (first + last) / 2, head=0, order=1.5)
+            found.append(("cyclic dependency", band))
         return found
 
     def _flows(self) -> Iterator[tuple[str, Line]]:
@@ -109,17 +117,17 @@ class PlannedMap(Map):
             return
         crossed = self.crossed()
         most = max(flows for flows, _ in crossed.values())
-        thin = min(1.0, math.sqrt(_MOST_WIDE / len(crossed)))
+        wide = {
+            egress: 0.6 + 1.6 * math.log1p(flows) / math.log1p(most)
+            for egress, (flows, _) in crossed.items()
+        }
+        thin = self.thinned(wide, _scale(self.network, self.places))
         head = 5.0 if len(crossed) <= _MOST_HEADS else 0.0
         for sure, text, colour in (
             (False, "flows may take it (ECMP)", "#8fbfdf"),
             (True, "flows take it", COLOURS[0]),
         ):
-            widths = {
-                egress: thin * (0.6 + 1.6 * math.log1p(flows) / math.log1p(most))
-                for egress, (flows, is_sure) in crossed.items()
-                if is_sure == sure
-            }
+            widths = {egress: thin[egress] for egress, one in crossed.items() if one[1] == sure}
             yield text, Line(widths, colour, head=head)
 
     def texts(self) -> list[str]:
@@ -201,9 +209,9 @@ def _placed(network: Topology) -> dict[int, Place]:
 def _key(text: str, line: Line) -> Artist:
     from matplotlib.lines import Line2D
 
-    width = max(line.egresses.values())
+    width = min(max(_KEY_LINES[0], *line.egresses.values()), _KEY_LINES[1])
     look: dict[str, Any] = {"color": line.colour, "linestyle": line.dashes, "linewidth": width}
-    return Line2D([], [], label=text, **look)
+    return Line2D([], [], label=text, solid_capstyle="butt", **look)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -30,7 +30,7 @@ STYLES: dict[str, tuple[str, float, Any]] = {
 NAMES = {"paused": "paused", "cycle": "wait for each other", "stuck": "stuck behind them"}
 """What the legend calls each state."""
 _MOST_NUMBERS = 12
-_SCALE = 290.0
+SCALE = 290.0
 """Points per unit of the layout at which gaps have these sizes; larger pictures keep them."""
 _SWITCH_GAP, _HOST_GAP = 0.05, 0.025
 """Gap between a node and the lines of its links [units of the layout]."""
@@ -40,6 +40,8 @@ _UPRIGHT = 34.0
 """Margin below hosts, for vertical names [pt]."""
 _MOST_PAIRS = 200
 """Above this number, links are drawn once, not once per direction."""
+_FEW_LINES, _MOST_COVERED = 100, 0.4
+"""More lines than this between two rows are thinner, if they would cover more than this share."""
 _BOX = {"boxstyle": "round,pad=0.2", "facecolor": _CHAIN, "edgecolor": "white", "linewidth": 0.4}
 _NUMBER: dict[str, Any] = {
     "ha": "center",
@@ -91,7 +93,7 @@ class Map:
     def limits(self, scale: float) -> tuple[Place, Place]:
         """Left, right, lower and upper end of what is drawn at a scale."""
         xs, ys = zip(*self.places.values(), strict=True)
-        wide, below, above = (margin / max(scale, _SCALE) for margin in _MARGINS)
+        wide, below, above = (margin / max(scale, SCALE) for margin in _MARGINS)
         return (min(xs) - wide, max(xs) + wide), (min(ys) - below, max(ys) + above)
 
     def limits_with_upright_names(self, scale: float) -> tuple[Place, Place]:
@@ -115,7 +117,8 @@ class Map:
         down = {ends[link]: 0.8 for link in sorted(self.network.failed_links)}
         up = [link for link in ends if link not in down]
         if len(up) > _MOST_PAIRS:
-            free = Line(dict.fromkeys(up, 0.5), _FREE, shift=0, head=0, order=1)
+            thin = self.thinned(dict.fromkeys(up, 0.5), scale)
+            free = Line(thin, _FREE, shift=0, head=0, order=1)
         else:
             both = [egress for a, b in up for egress in ((a, b), (b, a))]
             free = Line(dict.fromkeys(both, 0.8), _FREE, head=0, order=1)
@@ -130,12 +133,31 @@ class Map:
         for name in names_of(self.network, self.places, scale, numbers):
             name.draw(axes)
 
+    def thinned(self, widths: Mapping[Egress, float], scale: float) -> dict[Egress, float]:
+        """Widths [pt] at which many lines between two rows leave some of the area there free.
+
+        scale: points a unit of the layout.
+        """
+        layers: dict[frozenset[float], list[Egress]] = defaultdict(list)
+        for egress in widths:
+            layers[frozenset(round(self.places[node][1], 6) for node in egress)].append(egress)
+        found = dict(widths)
+        for rows, egresses in layers.items():
+            if len(egresses) > _FEW_LINES:
+                xs = [self.places[node][0] for egress in egresses for node in egress]
+                area = scale * (max(xs) - min(xs)) * (max(rows) - min(rows))
+                lengths = {one: math.dist(*(self.places[node] for node in one)) for one in egresses}
+                covered = sum(widths[one] * length for one, length in lengths.items())
+                factor = min(1.0, _MOST_COVERED * area / covered)
+                found |= {one: factor * widths[one] for one in egresses}
+        return found
+
     def _line(self, axes: Axes, line: Line, scale: float) -> None:
         from matplotlib.collections import LineCollection, PolyCollection
 
         if not line.egresses:
             return
-        size = min(1.0, _SCALE / scale)
+        size = min(1.0, SCALE / scale)
         segments = [self.ends(egress, line.shift, size) for egress in line.egresses]
         look: dict[str, Any] = {"colors": line.colour, "linewidths": [*line.egresses.values()]}
         drawn = LineCollection(segments, linestyles=[line.dashes], zorder=line.order, **look)
@@ -202,7 +224,7 @@ class Picture(Map):
         """Minimum points per unit of the layout in the figure."""
         canvas = axes.get_figure(root=True)
         width, height = canvas.get_size_inches() if canvas is not None else (7.0, 3.6)
-        (left, right), (low, high) = self.limits(_SCALE)
+        (left, right), (low, high) = self.limits(SCALE)
         return float(72 * min(0.95 * width / (right - left), 0.8 * height / (high - low)))
 
     def title(self, time: float) -> str:
