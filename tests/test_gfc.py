@@ -209,9 +209,9 @@ def test_a_user_sees_the_warnings(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (page,) = (tmp_path / "results").rglob("report/index.html")
     for scheme, sides in (
-        ("ConceptualGfc", r"Bm - B0 = 1000 B is less than 4 C tau = \d+ B"),
-        ("MultiStageGfc", r"Bm - B1 = 1000 B is less than 2 C tau = \d+ B"),
-        ("TimeBasedGfc", r"Bm - B0 = 1000 B is less than C \(Period \+ tau\) = \d+ B"),
+        ("ConceptualGfc", r"Bm - B0 = 1 KB is less than 4 C tau = [\d.]+ KB"),
+        ("MultiStageGfc", r"Bm - B1 = 1 KB is less than 2 C tau = [\d.]+ KB"),
+        ("TimeBasedGfc", r"Bm - B0 = 1 KB is less than C \(Period \+ tau\) = [\d.]+ KB"),
     ):
         words = f"ns3::gfc::{scheme}: {sides}: outside the sufficient bound"
         assert re.search(rf"^warning: +in 1 of 3 runs \(.*\): {words}", done.stderr, re.MULTILINE)

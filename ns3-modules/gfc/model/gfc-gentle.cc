@@ -36,6 +36,22 @@ FeedbackLatency(uint64_t rate, int64_t delay, int64_t frame, int64_t message, in
 }
 
 std::string
+Spell(int64_t value, const Units& units)
+{
+    std::size_t unit = 0;
+    int64_t factor = 1;
+    while (unit + 1 < units.size() && value / factor >= 1000)
+    {
+        ++unit;
+        factor *= 1000;
+    }
+    std::string digits = std::to_string(factor + value % factor); // a one before the decimals
+    digits.erase(digits.find_last_not_of('0') + 1);
+    const std::string decimals = digits.size() > 1 ? "." + digits.substr(1) : "";
+    return std::to_string(value / factor) + decimals + " " + units[unit];
+}
+
+std::string
 WarnOutside(const std::pair<std::string, int64_t>& margin,
             const std::pair<std::string, int64_t>& bound,
             const std::string& source,
@@ -46,9 +62,9 @@ WarnOutside(const std::pair<std::string, int64_t>& margin,
         return {};
     }
     std::ostringstream warning;
-    warning << margin.first << " = " << margin.second << " B is less than " << bound.first << " = "
-            << bound.second << " B: outside the sufficient bound of " << source << ", so "
-            << consequence << "\n";
+    warning << margin.first << " = " << Spell(margin.second, SIZES) << " is less than "
+            << bound.first << " = " << Spell(bound.second, SIZES)
+            << ": outside the sufficient bound of " << source << ", so " << consequence << "\n";
     return warning.str();
 }
 
@@ -133,8 +149,8 @@ Gentle::WarnMargin(const std::string& what,
         WarnOutside({what, margin},
                     {bound, least},
                     source,
-                    "the queue may reach Bm (C " + std::to_string(m_port->GetRate()) +
-                        " bit/s, tau " + std::to_string(tau) + " ps)");
+                    "the queue may reach Bm (C " + Spell(m_port->GetRate(), RATES) + ", tau " +
+                        Spell(tau, TIMES) + ")");
     return warning.empty() ? warning : GetInstanceTypeId().GetName() + ": " + warning;
 }
 

@@ -46,6 +46,17 @@ int64_t FeedbackLatency(uint64_t rate,
                         int64_t message,
                         int64_t processing);
 
+/// Names of decimal units, each a thousand of the one before.
+using Units = std::array<const char*, 5>;
+inline constexpr Units SIZES{"B", "KB", "MB", "GB", "TB"};             ///< of bytes
+inline constexpr Units RATES{"bit/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"}; ///< of bit/s
+inline constexpr Units TIMES{"ps", "ns", "us", "ms", "s"};             ///< of ps
+
+/// A value for people, with all its digits, in the largest unit of which it is at least one.
+/// @param value in the first of the units. @param units its units.
+/// @return "37.495 KB".
+std::string Spell(int64_t value, const Units& units);
+
 /**
  * @ingroup gfc
  * @brief Warn when a margin of buffer is below a sufficient bound.

@@ -95,12 +95,12 @@ TimeBasedGfc::Warn() const
                                         m_port->GetControlFrameSize() + overhead,
                                         m_port->GetPeer().GetControlDelay());
     const int64_t period = GetPeriod().GetTimeStep();
-    const std::string warning = WarnOutside(
-        {"Bm - B0", m_bm - m_b0},
-        {"C (Period + tau)", lossless::BytesInTime(rate, period + tau)},
-        "a linear mapping on periodic credits (derived, not the paper's)",
-        "a sender may run out of credit and wait (C " + std::to_string(rate) + " bit/s, Period " +
-            std::to_string(period) + " ps, tau " + std::to_string(tau) + " ps)");
+    const std::string warning =
+        WarnOutside({"Bm - B0", m_bm - m_b0},
+                    {"C (Period + tau)", lossless::BytesInTime(rate, period + tau)},
+                    "a linear mapping on periodic credits (derived, not the paper's)",
+                    "a sender may run out of credit and wait (C " + Spell(rate, RATES) +
+                        ", Period " + Spell(period, TIMES) + ", tau " + Spell(tau, TIMES) + ")");
     return warning.empty() ? warning : GetInstanceTypeId().GetName() + ": " + warning;
 }
 

@@ -4,6 +4,7 @@
  * Author: the pyorch developers
  */
 #include "ns3/facade-simulation.h"
+#include "ns3/gfc-gentle.h"
 #include "ns3/test.h"
 
 #include <string>
@@ -123,23 +124,49 @@ class WarningTest : public TestCase
                    "B0",
                    262'504,
                    0,
-                   "Bm - B0 = 37495 B is less than 4 C tau = 37496 B");
+                   "Bm - B0 = 37.495 KB is less than 4 C tau = 37.496 KB");
         CheckBound("ns3::gfc::MultiStageGfc",
                    "B1",
                    281'252,
                    0,
-                   "Bm - B1 = 18747 B is less than 2 C tau = 18748 B");
+                   "Bm - B1 = 18.747 KB is less than 2 C tau = 18.748 KB");
         CheckBound("ns3::gfc::TimeBasedGfc",
                    "B0",
                    265'626,
                    0,
-                   "Bm - B0 = 34373 B is less than C (Period + tau) = 34374 B");
+                   "Bm - B0 = 34.373 KB is less than C (Period + tau) = 34.374 KB");
         // a gap of 5 us adds 6,250 B to C tau
         CheckBound("ns3::gfc::MultiStageGfc",
                    "B1",
                    268'752,
                    5'000'000,
-                   "Bm - B1 = 31247 B is less than 2 C tau = 31248 B");
+                   "Bm - B1 = 31.247 KB is less than 2 C tau = 31.248 KB");
+    }
+};
+
+/**
+ * @ingroup gfc-tests
+ * @brief Values are spelt in the largest unit of which they are at least one, with all digits.
+ */
+class SpellTest : public TestCase
+{
+  public:
+    SpellTest()
+        : TestCase("values for people")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(Spell(0, SIZES), "0 B", "nothing");
+        NS_TEST_EXPECT_MSG_EQ(Spell(999, SIZES), "999 B", "below a thousand");
+        NS_TEST_EXPECT_MSG_EQ(Spell(50'000, SIZES), "50 KB", "no decimals");
+        NS_TEST_EXPECT_MSG_EQ(Spell(1'000'001, SIZES), "1.000001 MB", "all digits");
+        NS_TEST_EXPECT_MSG_EQ(Spell(10'000'000'000, RATES), "10 Gb/s", "a rate");
+        NS_TEST_EXPECT_MSG_EQ(Spell(400'000'000'000'000, RATES), "400 Tb/s", "a fast one");
+        NS_TEST_EXPECT_MSG_EQ(Spell(5'496'000, TIMES), "5.496 us", "a time");
+        NS_TEST_EXPECT_MSG_EQ(Spell(5'000'000'000'000'000, TIMES), "5000 s", "a long one");
     }
 };
 
@@ -153,6 +180,7 @@ class BoundsTestSuite : public TestSuite
     BoundsTestSuite()
         : TestSuite("gfc-bounds", Type::UNIT)
     {
+        AddTestCase(new SpellTest, TestCase::Duration::QUICK);
         AddTestCase(new WarningTest, TestCase::Duration::QUICK);
     }
 };
