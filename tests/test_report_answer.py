@@ -206,6 +206,30 @@ def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:
     assert all(f'id="{anchor}"' in text for anchor in anchors)
 
 
+@pytest.mark.parametrize(
+    ("limit", "runs", "answered"),
+    [("1MB", 2, True), ("1B", 2, False), ("1MB", 1, False)],
+    ids=["holds", "refuted", "incomplete"],
+)
+def test_a_finding_that_holds_is_the_answer(
+    tmp_path: Path, limit: str, runs: int, answered: bool
+) -> None:
+    """While its expectations agree and no run is missing; the count of verdicts stays."""
+    finding = {"text": "Both hold the queue", "metrics": ["peak_queue_bytes"]}
+    bars = {"x": "variant", "hue": None, "where": {}, "y": "peak_queue_bytes"}
+    one = experiment(
+        [FIGURES["bars"] | bars, FIGURES["bars"] | bars | {"name": "b", "finding": finding}]
+    )
+    ours = {"status": "ours", "source": "-", "fails": False}
+    one.expects = [{"what": "held", "metric": "peak_queue_bytes", "max": limit, **ours}]
+    specs = study()
+    write_report(one, make_store(specs[:runs]), specs, tmp_path)
+    summary = json.loads((tmp_path / gallery.SUMMARY).read_text(encoding="utf-8"))
+    assert (summary["found"] == "Both hold the queue.") == answered
+    assert summary["found"]
+    assert "expectation" in summary["tally"]
+
+
 def report_into(results: Path, name: str) -> Path:
     """A report of the made-up study under another name, in a folder of results."""
     specs = study()

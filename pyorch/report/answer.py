@@ -1,5 +1,6 @@
-"""The answer that a report begins with: made from the runs and the verdicts, never by hand.
+"""The answer that a report begins with: made from the runs and the verdicts.
 
+finding of a figure, if its expectations agree -> as it is
 key metric (of the first expectation) -> where it is lowest and highest, or how often it is 1
 without expectations: the first metrics -> what each variant has of them
 verdicts -> how many expectations hold, and which are refuted
@@ -56,14 +57,16 @@ def answer(
     names: Mapping[str, str],
     question: str = "",
     metrics: Sequence[str] = (),
+    finding: str = "",
 ) -> Answer:
     """Return the answer of the finished runs.
 
+    finding: a sentence that the verdicts support; "" without one.
     names: what figures call metrics on their axes. metrics: those of the experiment in its order,
     which are told where nothing is expected; else numbers that every run has.
     """
     refuted = tuple(r.expect.what for r in results if r.verdict == DIFFERS)
-    found = _found(data, results, names, question)
+    found = f"{finding}." if finding else _found(data, results, names, question)
     if not results and len(data.runs):
         told = _measured(data, names, metrics) or _measured(data, names, ALWAYS)
         found = " ".join(part for part in (found, told) if part)

@@ -256,13 +256,17 @@ def _page(
     failed = [_failed_run(store, key, spec) for key, spec in absent.items()]
     question = getattr(experiment, "question", "") or ""
     measured = [name for metric in data.metrics for name in metric.outputs()]
-    drawn = [name for entry in experiment.figures for name in _figure(entry).metrics()]
-    names = _axis_names(experiment.figures)
+    models = [_figure(entry) for entry in experiment.figures]
+    names = _axis_names(models)
+    agreed = agreed_metrics(results)
+    drawn = [name for model in models for name in model.metrics()]
+    findings = [text for model in models if (text := model.found(agreed))]
+    finding = findings[0] if findings and not absent else ""
     return Page(
         name=experiment.name,
         title=experiment.title,
         question=question,
-        answer=answer(data, results, names, question, [*measured, *drawn]),
+        answer=answer(data, results, names, question, [*measured, *drawn], finding),
         gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
         setting=setting([*planned.values()], getattr(experiment, "types", None)),
@@ -282,9 +286,8 @@ def _page(
     )
 
 
-def _axis_names(figures: Sequence[FigureModel | Mapping[str, Any]]) -> dict[str, str]:
+def _axis_names(models: Sequence[FigureModel]) -> dict[str, str]:
     """The name that figures give a metric, if one shows it alone with a label."""
-    models = [_figure(entry) for entry in figures]
     # in a heat map the metric is the colour, and "y_label" names a parameter
     keys = [(model, "label" if hasattr(model, "value") else "y_label") for model in models]
     named = [(model.metrics(), getattr(model, key, "")) for model, key in keys]

@@ -74,16 +74,22 @@ class FigureModel(Entry):
 
     _default_height: float = PrivateAttr(default=2.2)
 
-    def headed(self, agreed: Mapping[str, bool]) -> Self:
-        """The figure with its finding as title, if that holds.
+    def found(self, agreed: Mapping[str, bool]) -> str:
+        """The text of its finding, if that holds, else "".
 
         agreed: for every metric with an expectation, whether all of them agree.
         """
         finding = self.finding
-        if finding is None or not all(agreed.get(metric, False) for metric in finding.metrics):
+        holds = finding and all(agreed.get(metric, False) for metric in finding.metrics)
+        return finding.text if finding and holds else ""
+
+    def headed(self, agreed: Mapping[str, bool]) -> Self:
+        """The figure with its finding as title, if that holds; agreed: as for `found`."""
+        found = self.found(agreed)
+        if not found:
             return self
         caption = " ".join([f"{self.title}." if self.title else "", self.caption]).strip()
-        return self.model_copy(update={"title": finding.text, "caption": caption})
+        return self.model_copy(update={"title": found, "caption": caption})
 
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
