@@ -80,6 +80,23 @@ def test_only_what_is_published_is_called_so(keys: dict[str, Any], expected: str
     assert judge(**{**SETTLES, **keys}).expect.wanted() == expected
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"expected": "74444B", "tolerance": 0.02}, "derived 74.44 KB"),
+        ({"max": "80001B"}, "derived ≤ 80 KB"),
+        ({"max": "75001B"}, "derived ≤ 75.001 KB"),  # 75 KB might lie on either side of "75 KB"
+        ({"min": "1B"}, "derived ≥ 1 B"),  # not 0.001 KB
+        ({"expected": "74444B", "absolute": "1500B"}, "derived 74.44 KB"),
+    ],
+)
+def test_a_bound_is_told_in_the_unit_of_the_value(keys: dict[str, Any], expected: str) -> None:
+    """Of the measured 75 KB, with about four digits."""
+    result = judge(**SETTLES | {"expected": None, "tolerance": None, "status": "derived"} | keys)
+    assert result.measured().startswith("75.0 ± 2.5 KB")
+    assert result.wanted() == expected
+
+
 def test_difference_fails_a_verified_expectation() -> None:
     """Published 70 KB: 7.1 % off, outside 2 %."""
     result = judge(**{**SETTLES, "expected": "70KB"})

@@ -17,9 +17,11 @@ from pyorch.report.quantities import (
     draws_text,
     scale_of_text,
     show,
+    show_beside,
     show_estimate,
     show_range,
     show_text,
+    unit_of,
 )
 from pyorch.report.select import matching
 from pyorch.report.statistics import Estimate, Nature, estimate
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _NEAR = 5e-4  # parts of a bound
 _FAR = 10  # times a bound: above that the exact factor says nothing more
+Spell = Callable[[str | float], str]
 NatureOf = Callable[[str, "DataFrame"], Nature]
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 NOT_COMPARABLE = "not comparable"
@@ -188,24 +191,24 @@ class ExpectModel(Entry):
         """What counts as agreement, with its origin: "75 KB (published) ± 2 % (ours)"."""
         return with_origin(self.criterion(), self.origin())
 
-    def wanted(self) -> str:
+    def wanted(self, spell: Spell = show_text) -> str:
         """Return the number, or the bounds, with their origin: "published 75 KB"."""
-        number = self.criterion() if self.expected is None else show_text(self.expected)
+        number = self.criterion(spell) if self.expected is None else spell(self.expected)
         return f"{self.origin()} {number}"
 
-    def criterion(self) -> str:
+    def criterion(self, spell: Spell = show_text) -> str:
         """What counts as agreement, as text: "75 KB ± 2 %", "≤ 80 KB"."""
         parts = []
         if self.expected is not None:
             near = f" ± {self.tolerance * 100:g} %" if self.tolerance is not None else ""
-            near = f" ± {show_text(self.absolute)}" if self.absolute is not None else near
-            parts.append(show_text(self.expected) + near)
+            near = f" ± {spell(self.absolute)}" if self.absolute is not None else near
+            parts.append(spell(self.expected) + near)
         if self.equals is not None:
-            parts.append(f"= {show_text(self.equals)}")
+            parts.append(f"= {spell(self.equals)}")
         if self.min is not None:
-            parts.append(f"≥ {show_text(self.min)}")
+            parts.append(f"≥ {spell(self.min)}")
         if self.max is not None:
-            parts.append(f"≤ {show_text(self.max)}")
+            parts.append(f"≤ {spell(self.max)}")
         return ", ".join(parts)
 
 
@@ -281,6 +284,14 @@ class Result:
         ordered = sorted(self.estimates, key=lambda found: found.mean)
         both = show_range(ordered[0], ordered[-1], self.unit, self._scale())
         return f"{both} ({draws_text(self.estimates)})"
+
+    def wanted(self) -> str:
+        """What is expected, as `ExpectModel.wanted`, in the unit of what was measured."""
+        if not self.estimates:
+            return self.expect.wanted()
+        means = [found.mean for found in self.estimates]
+        shown = unit_of(self.estimates, self.unit, self._scale())
+        return self.expect.wanted(lambda text: show_beside(text, means, shown))
 
     def margin(self) -> str:
         """How far from the bounds the worst run was: "14 % within"; "" for other criteria.

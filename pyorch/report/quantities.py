@@ -111,6 +111,28 @@ def _fitting(found: Estimate, base: str, shown: Scale | None) -> Scale:
     return automatic(base, [largest]) if base in _AUTOMATIC and small_or_large else shown
 
 
+def unit_of(means: Sequence[Estimate], base: str, shown: Scale) -> Scale:
+    """The unit that a value, or the range of several, is shown in; shown: the one asked for."""
+    highest = max(means, key=lambda found: found.mean)
+    return _fitting(highest, base, shown) if math.isfinite(highest.mean) else shown
+
+
+def show_beside(text: str | float, values: Iterable[float], shown: Scale) -> str:
+    """A quantity of a file in the unit of values that it is compared with: 184444B as "184.4 KB".
+
+    As it was written if the number would be hard to read in that unit. With all its digits if four
+    might blur on which side of it a value lies.
+    """
+    quantity = parse_quantity(text)
+    number = quantity.value / shown.factor
+    if scale_of_text(text) in (shown, None) or (number and not 0.1 <= abs(number) < 10_000):
+        return show_text(text)
+    error = abs(float(f"{number:.4g}") * shown.factor - quantity.value)
+    apart = min((abs(value - quantity.value) for value in values), default=math.inf)
+    digits = 4 if 10 * error <= apart else 12
+    return show(quantity.value, quantity.unit, shown, digits)
+
+
 def _finite(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 

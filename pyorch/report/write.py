@@ -62,7 +62,7 @@ class ReportResult:
         verdicts = []
         for result in self.expectations:
             margin = result.margin() if result.verdict == AGREES else ""
-            expected = result.expect.wanted() + (f" ({margin})" if margin else "")
+            expected = result.wanted() + (f" ({margin})" if margin else "")
             what, measured = result.expect.what, result.measured()
             verdicts.append(f"{result.verdict:<11} {what}: {measured}, {expected}")
         failed = bool(self.failed_expectations or self.figure_errors)
