@@ -225,7 +225,10 @@ def nearest(name: str, known: Iterable[str], most: int = MOST_NEAREST) -> list[s
             by_form.setdefault(form, []).append(candidate)
     if len(name) > _MAX_NAME or len(by_form) > _MAX_NAMES:
         return []  # it would take seconds to compare them
-    close = difflib.get_close_matches(fold(name), by_form, n=most, cutoff=0.6)
+    wanted = fold(name)
+    close = difflib.get_close_matches(wanted, by_form, n=most, cutoff=0.6)
+    likeness = [difflib.SequenceMatcher(None, wanted, form).ratio() for form in close]
+    close = [one for one, like in zip(close, likeness, strict=True) if like > likeness[0] - 0.3]
     return list(dict.fromkeys(one for form in close for one in by_form[form]))[:most]
 
 

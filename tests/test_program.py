@@ -162,7 +162,8 @@ def test_the_version_is_the_same_everywhere() -> None:
 def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
     """Of a source distribution, as a wheel: it lists all studies, and has the same fingerprint.
 
-    All modules of Python are there, and nothing of tests and tools.
+    All modules of Python are there, and nothing of tests and tools. A new project has their
+    studies and its own. It runs nothing: compiling the modules for it takes minutes.
     """
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
@@ -183,10 +184,10 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(site)}
 
-    def pyorch(*words: str) -> subprocess.CompletedProcess[str]:
+    def pyorch(*words: str, place: Path = folder) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "pyorch", *words],
-            cwd=folder,
+            cwd=place,
             env=environment,
             capture_output=True,
             text=True,
@@ -205,3 +206,7 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
         for home in (shipped, ROOT / "ns3-modules")
     ]
     assert prints[0] == prints[1]
+    assert pyorch("init", "mine").returncode == 0
+    of_project = pyorch("list", place=folder / "mine")
+    listed_there = {line.split()[0] for line in of_project.stdout.splitlines()}
+    assert listed_there == {*names, "incast"}, of_project.stderr
