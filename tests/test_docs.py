@@ -89,7 +89,7 @@ def test_study_pages_have_pictures_and_answers() -> None:
         text, group = page.read_text(encoding="utf-8"), page.stem.removeprefix("studies-")
         assert re.search(rf"^!\[.+\]\(.*/{group}\.[\w-]+\.[\w-]+\.png\)$", text, re.MULTILINE), page
         without = re.findall(r"^## (\S+/\S+): .*\n\n(?!\*\*.+[.]\*\*\n)", text, re.MULTILINE)
-        assert group == "ai" or without == [], page  # those of ai follow their tables
+        assert without == [], page
 
 
 def test_the_gallery_has_every_picture_of_a_study() -> None:
