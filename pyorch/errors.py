@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import linecache
 import re
 import traceback
@@ -235,6 +236,12 @@ def nearest(name: str, known: Iterable[str], most: int = MOST_NEAREST) -> list[s
 def fold(name: str) -> str:
     """Return a name in lower case without '-' and '_', to compare spellings."""
     return name.lower().replace("-", "").replace("_", "")
+
+
+def first_of(items: Iterable[object], most: int) -> str:
+    """Return the first of some items as one line, with "..." if there are more; "" for none."""
+    first = list(itertools.islice(items, most + 1))
+    return ", ".join(map(str, first[:most])) + (", ..." if len(first) > most else "")
 
 
 def one_of(names: Iterable[str], limit: int = 40) -> str:

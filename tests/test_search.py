@@ -299,6 +299,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Paths]:
     return file, Paths(ROOT, folder / "results")
 
 
+@pytest.fixture
+def typed(study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Paths]:
+    """The same, for the command, which finds the folders by the environment."""
+    monkeypatch.setenv("PYORCH_ROOT", str(ROOT))
+    monkeypatch.setenv("PYORCH_RESULTS", str(study[1].results))
+    return study
+
+
 def _search(study: tuple[Path, Paths], *overrides: str, **asked: Any) -> Search:
     file, paths = study
     plan = pipeline.make_plan(str(file), overrides, paths=paths, claim=True)
@@ -423,12 +431,10 @@ def test_rules_of_the_tagger_are_kept_where_trials_leave_nodes_out(tmp_path: Pat
 
 @pytest.mark.cpp
 def test_impossible_trials_are_no_finding(
-    study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    typed: tuple[Path, Paths], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A mistake in a rule, which each trial has: the command fails with its text."""
-    file, paths = study
-    monkeypatch.setenv("PYORCH_ROOT", str(ROOT))
-    monkeypatch.setenv("PYORCH_RESULTS", str(paths.results))
+    file, paths = typed
     wrong = file.parent / "wrong.toml"
     rules = 'agents = ["tagger"]\n[[node]]\nnames = ["s0"]\ntagger.rules = "s7 > s1 : 3=4"\n'
     agents, node = rules.split("\n", 1)
@@ -491,12 +497,10 @@ def test_options_that_cannot_be_are_told(
 
 @pytest.mark.cpp
 def test_the_command_writes_what_it_found_and_maps_a_region(
-    study: tuple[Path, Paths], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    typed: tuple[Path, Paths], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line for each trial and point; what is found once is overwritten, others' files are not."""
-    file, paths = study
-    monkeypatch.setenv("PYORCH_ROOT", str(ROOT))
-    monkeypatch.setenv("PYORCH_RESULTS", str(paths.results))
+    file, paths = typed
     found = file.parent / "again.toml"
     for _ in range(2):
         assert search_run(str(file), "1", Words(out=str(found))) == 0

@@ -17,6 +17,7 @@ from pyorch.engine.log import log_tail
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State, SweepState
+from pyorch.errors import first_of
 from pyorch.progress import duration
 from pyorch.remarks import runs_text
 
@@ -66,8 +67,7 @@ def _remark(kind: State, state: SweepState) -> str:
     """What follows a number: nodes, reasons for waiting, reasons for losing runs."""
     if kind is State.RUNNING:
         names = sorted({job.node for job in state.queued if job.runs and job.node})
-        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        return f"  on {shown}" if names and state.count(kind) else ""
+        return f"  on {first_of(names, 8)}" if names and state.count(kind) else ""
     if kind is State.WAITING:
         reasons = Counter(job.reason for job in state.queued if not job.runs and job.reason)
         held = Counter(job.state for job in state.queued if "HOLD" in job.state)

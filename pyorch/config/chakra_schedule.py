@@ -10,7 +10,6 @@ meaning of the GOAL text.
 from __future__ import annotations
 
 import heapq
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import NamedTuple
 from pyorch.config import collectives, goal
 from pyorch.config.chakra import Node, Value
 from pyorch.config.traffic_goal import Named
-from pyorch.errors import Problem
+from pyorch.errors import Problem, first_of
 
 COLLECTIVES = (
     "ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL",
@@ -237,8 +236,7 @@ class _Schedule:
                     heapq.heappush(ready, other)
         stuck = [node for node, number in zip(rank.nodes, left, strict=True) if number]
         if stuck:
-            told = ", ".join(str(node.id) for node in stuck[:MOST_SHOWN])
-            told += ", ..." if len(stuck) > MOST_SHOWN else ""
+            told = first_of((node.id for node in stuck), MOST_SHOWN)
             self.tell(rank, stuck[0], f"nodes depend on each other in a cycle: among {told}")
         return order
 
@@ -248,10 +246,8 @@ class _Schedule:
             other for node in rank.nodes for other in node.after if other not in rank.ids
         )
         if missing and not self.reading.ignore_missing:
-            told = ", ".join(map(str, itertools.islice(missing, MOST_SHOWN)))
-            told += ", ..." if len(missing) > MOST_SHOWN else ""
             some = "a node that is" if len(missing) == 1 else f"{len(missing)} nodes that are"
-            what = f"nodes depend on {some} not in the file ({told})"
+            what = f"nodes depend on {some} not in the file ({first_of(missing, MOST_SHOWN)})"
             hint = "if a converter removed what is missing: ignore_missing = true"
             self.problems.append(Problem(rank.label, what, "nodes of the same file", hint))
 

@@ -21,10 +21,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
 from typing import Literal, NamedTuple
 
-from pyorch.errors import suggest
+from pyorch.errors import first_of, suggest
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _BRACE = re.compile(r"(?<=\{)|(?=\})|(?<=\})")
@@ -168,9 +167,9 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
         _end_block(state)
     if state.ranks is None:
         state.tell(0, "num_ranks is missing", "num_ranks N before the first rank")
-    elif missing := list(islice((n for n in range(state.ranks) if n not in state.seen), 11)):
-        told = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
-        state.tell(0, f"no block for rank {told}", f"one for each rank from 0 to {state.ranks - 1}")
+    elif missing := first_of((n for n in range(state.ranks) if n not in state.seen), 10):
+        allowed = f"one for each rank from 0 to {state.ranks - 1}"
+        state.tell(0, f"no block for rank {missing}", allowed)
     if state.mistakes:
         return None, tuple(state.mistakes)
     matches = _match(state)
@@ -178,7 +177,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     schedule = Schedule(state.ranks or 0, tuple(state.operations), tuple(state.waits), matches)
     if not state.mistakes and len(in_order(schedule)) < 2 * len(schedule.operations):
         lines = _circle(schedule)
-        told = ", ".join(map(str, lines[:10])) + (", ..." if len(lines) > 10 else "")
+        told = first_of(lines, 10)
         what = f"the operations in lines {told} wait for each other in a cycle: a deadlock"
         state.tell(lines[0], what, None, "calcs of one CPU take turns in the order of the file")
     return (None if state.mistakes else schedule), tuple(state.mistakes)

@@ -22,7 +22,7 @@ from pyorch.findings import Findings, Path
 from pyorch.lab.cuts import Judged, entries_without, fewest_links, fewest_turns, name_of_turn
 from pyorch.lab.drive import route_tables
 from pyorch.lab.explicit import LISTS, case_of, tables_of, tables_of_run
-from pyorch.lab.tags import AGENT as TAGGER
+from pyorch.lab.rules import AGENT as TAGGER
 from pyorch.lab.tags import tags_of
 from pyorch.lab.updown import UpDown
 from pyorch.loading.patch import put

@@ -150,7 +150,7 @@ class Prevention(Readable):
         routes = Judged(self.network, {**self.judged.entries, **self.avoiding}).routes()
         return price_of(routes, self.network)
 
-    @property
+    @cached_property
     def changes(self) -> list[Change]:
         """The changes after which there is no cycle, with their prices, the cheapest first."""
         own = price_of(self.judged.routes(), self.network)

@@ -167,8 +167,9 @@ def search(
         raise UserError([Problem("--by", what, one_of(BY), suggest(by, BY))])
     _check(axes)
     plan, spec = source.plan, source.spec
-    for values in [{}, draw(axes, 1)][: 1 + bool(axes)]:
-        source.runs(values, [spec.seed])  # reports mistakes before anything runs
+    source.runs({}, [spec.seed])  # reports mistakes before anything runs
+    if axes:
+        source.runs(draw(axes, 1), [spec.seed])
     tried: list[Tried] = []
     with trials_of(source, asked, jobs, tell) as trials:
         proposals = _Proposals(source, trials, axes, by)

@@ -19,15 +19,14 @@ from pyorch.config.attributes import number, section_of
 from pyorch.config.cycles import ShortestPaths, route_dependencies
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError
-from pyorch.lab import rules
 from pyorch.lab.explicit import tables_of_run
+from pyorch.lab.rules import AGENT, KEY
 from pyorch.lab.updown import UpDown, most_bounces, orders
 
 if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
     from pyorch.plan import RunSpec
 
-AGENT = rules.AGENT
 N_CLASSES = 8
 MOST_CLASSES = N_CLASSES - 1
 """Lossless ones: one has to be left for frames that turn up again too often."""
@@ -58,7 +57,10 @@ class Tags:
         for switch, ups in self.ups:
             switches[ups].append(switch)
         return [
-            {"names": names, AGENT: {rules.KEY: f"{' '.join(ups)} > {' '.join(ups)} : {written}"}}
+            {
+                "names": names,
+                AGENT: {KEY: f"{' '.join(ups)} > {' '.join(ups)} : {written}"},
+            }
             for ups, names in switches.items()
         ]
 
