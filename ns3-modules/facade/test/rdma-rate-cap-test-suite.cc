@@ -17,8 +17,8 @@
 /**
  * @file
  * @ingroup facade-tests
- * A rate cap while the port of the host is paused at random: what goes over the wire, against
- * arithmetic.
+ * A rate cap while the port of the host is paused at random, and rates that change: what goes over
+ * the wire, against arithmetic.
  */
 
 namespace ns3
@@ -275,9 +275,97 @@ class LostInPortTest : public TestCase
     }
 };
 
+/// A congestion control of 10 Gb/s, from 1 us on 20 Gb/s, from 2.45 us on the line's 100 Gb/s, and
+/// from 2.55 us on 5 Gb/s.
+class Stepper : public CongestionControl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     *
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::rdma::tests::Stepper")
+                                .SetParent<CongestionControl>()
+                                .SetGroupName("tests")
+                                .AddConstructor<Stepper>();
+        return tid;
+    }
+
+    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    {
+        CongestionControl::Start(queuePair, lineRate);
+        m_rate = 10 * GBPS;
+        Simulator::Schedule(TimeStep(1'000'000), &Stepper::Step, this, 20 * GBPS);
+        Simulator::Schedule(TimeStep(2'450'000), &Stepper::Step, this, 100 * GBPS);
+        Simulator::Schedule(TimeStep(2'550'000), &Stepper::Step, this, 5 * GBPS);
+    }
+
+  private:
+    /**
+     * @brief Change the rate.
+     *
+     * @param rate bit/s
+     */
+    void Step(uint64_t rate)
+    {
+        m_rate = rate;
+        m_queuePair->Reconsider();
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Stepper);
+
 /**
  * @ingroup facade-tests
- * @brief Tests of rate caps at ports that are paused.
+ * @brief Ten packets at a rate that changes three times.
+ */
+class RateChangeTest : public TestCase
+{
+  public:
+    RateChangeTest()
+        : TestCase("RateChange says when the packet after a change of the rate goes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // 1000 B: 800 ns, then 400 ns, 80 ns and 1600 ns
+        const std::map<std::string, std::vector<int64_t>> expected{
+            // 750 B are left at 1 us; at 2.45 us no limit is left, and the line is free at 2.61 us
+            {"Integrated", {0, 800, 1300, 1700, 2100, 2450, 2530, 2610, 4210, 5810}},
+            {"NextPacket", {0, 800, 1600, 2000, 2400, 2800, 4400, 6000, 7600, 9200}},
+            {"LastPacket", {0, 800, 1200, 1600, 2000, 2400, 2480, 4080, 5680, 7280}},
+        };
+        for (const auto& [change, times] : expected)
+        {
+            std::mt19937_64 random(1);
+            Paused net(1, 0);
+            net.Set("QueuePair", "RateChange", change);
+            net.Set("QueuePair", "HeaderSize", 48);
+            net.Set("QueuePair", "PayloadSize", 952);
+            net.sim.SetCongestionControl("ns3::rdma::tests::Stepper");
+            const uint32_t flow = net.Flow(0, 1, 10 * 952);
+            net.Build(random, 0, 0);
+            net.sim.Run(1'000'000'000);
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing is lost");
+            NS_TEST_ASSERT_MSG_EQ(net.m_sent[flow].size(), times.size(), change);
+            for (std::size_t k = 0; k < times.size(); ++k)
+            {
+                NS_TEST_EXPECT_MSG_EQ(net.m_sent[flow][k],
+                                      times[k] * 1000,
+                                      change << ", packet " << k);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief Tests of rate caps at ports that are paused, and of rates that change.
  */
 class RateCapTestSuite : public TestSuite
 {
@@ -287,6 +375,7 @@ class RateCapTestSuite : public TestSuite
     {
         AddTestCase(new PausedCapTest, TestCase::Duration::QUICK);
         AddTestCase(new LostInPortTest, TestCase::Duration::QUICK);
+        AddTestCase(new RateChangeTest, TestCase::Duration::QUICK);
     }
 };
 

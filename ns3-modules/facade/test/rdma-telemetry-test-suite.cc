@@ -217,6 +217,44 @@ class ChainTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief The same five packets with telemetry in units.
+ */
+class ResolutionTest : public TestCase
+{
+  public:
+    ResolutionTest()
+        : TestCase("bytes and queue lengths are rounded down to their resolution")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Chain net;
+        Reader::Install(net);
+        net.Set("Port", "TelemetryByteResolution", 128);
+        net.Set("Port", "TelemetryQueueResolution", 80);
+        net.Lay();
+        net.Flow(0, 1, 5 * Chain::PAYLOAD);
+        net.sim.Build();
+        net.sim.Run(1'000'000 * NS);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing is lost");
+        // multiples of 128 up to 0, 1000, ... and of 80 up to 0, 3000, 2000, 1000, 0
+        const int64_t sent[] = {0, 896, 1920, 2944, 3968};
+        const int64_t left[] = {0, 2960, 2000, 960, 0};
+        NS_TEST_ASSERT_MSG_EQ(Reader::g_answers.size(), 5, "every packet was answered");
+        for (int64_t k = 0; k < 5; ++k)
+        {
+            const auto& hop = Reader::g_answers[k].telemetry[0];
+            NS_TEST_EXPECT_MSG_EQ(hop.txBytes, sent[k], "s2: those before " << k);
+            NS_TEST_EXPECT_MSG_EQ(hop.queue, left[k], "s2: what waits behind " << k);
+            NS_TEST_EXPECT_MSG_EQ(hop.time, (230 + 800 * k) * NS, "s2: the time stays exact");
+        }
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief A flow whose congestion control does not ask.
  */
 class UnaskedTest : public TestCase
@@ -500,6 +538,7 @@ class TelemetryTestSuite : public TestSuite
         : TestSuite("rdma-telemetry", Type::UNIT)
     {
         AddTestCase(new ChainTest, TestCase::Duration::QUICK);
+        AddTestCase(new ResolutionTest, TestCase::Duration::QUICK);
         AddTestCase(new UnaskedTest, TestCase::Duration::QUICK);
         AddTestCase(new EchoTest, TestCase::Duration::QUICK);
         AddTestCase(new PathChangeTest, TestCase::Duration::QUICK);

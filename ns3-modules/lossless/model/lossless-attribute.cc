@@ -5,6 +5,8 @@
  */
 #include "lossless-attribute.h"
 
+#include "lossless-rate.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/string.h"
@@ -288,6 +290,17 @@ Ptr<const AttributeChecker>
 MakeRateChecker(uint64_t lowest, uint64_t highest)
 {
     return Create<RateBounds>(lowest, highest);
+}
+
+Ptr<const AttributeChecker>
+MakeRateChangeChecker()
+{
+    return MakeEnumChecker(RateChange::INTEGRATED,
+                           "Integrated",
+                           RateChange::NEXT_FRAME,
+                           "NextPacket",
+                           RateChange::LAST_FRAME,
+                           "LastPacket");
 }
 
 std::string

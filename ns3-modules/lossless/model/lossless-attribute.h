@@ -9,6 +9,7 @@
 #include "lossless-constants.h"
 
 #include "ns3/attribute.h"
+#include "ns3/enum.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
@@ -53,6 +54,9 @@ Ptr<const AttributeChecker> MakePicosecondsChecker(int64_t lowest = 0,
  * @return the checker.
  */
 Ptr<const AttributeChecker> MakeRateChecker(uint64_t lowest = 0, uint64_t highest = HIGHEST_RATE);
+
+/// Create a checker for RateChange: Integrated, NextPacket or LastPacket. @return the checker.
+Ptr<const AttributeChecker> MakeRateChangeChecker();
 
 /// The reason why an attribute of a type cannot have a value.
 /// @param type TypeId name. @param name attribute. @param value in ns-3's spelling.

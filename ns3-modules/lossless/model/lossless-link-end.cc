@@ -37,7 +37,34 @@ LinkEnd::AddAttributes(TypeId tid)
                       "Size of a MAC control frame, FCS included. [B]",
                       UintegerValue(MIN_FRAME_BYTES),
                       MakeUintegerAccessor(&LinkEnd::m_controlFrameSize),
-                      MakeUintegerChecker<uint32_t>(1, 1500));
+                      MakeUintegerChecker<uint32_t>(1, 1500))
+        .AddAttribute("TelemetryByteResolution",
+                      "Unit of the bytes sent that this port writes into telemetry, rounded down, "
+                      "as in a header of few bits. 1: exact. 128: byteUnit of the HPCC simulator "
+                      "at 25 Gb/s. [B]",
+                      UintegerValue(1),
+                      MakeUintegerAccessor(&LinkEnd::m_telemetryBytes),
+                      MakeUintegerChecker<uint32_t>(1, 1'000'000))
+        .AddAttribute("TelemetryQueueResolution",
+                      "The same for the queue length. 80: qlenUnit of the HPCC simulator at 25 "
+                      "Gb/s. [B]",
+                      UintegerValue(1),
+                      MakeUintegerAccessor(&LinkEnd::m_telemetryQueue),
+                      MakeUintegerChecker<uint32_t>(1, 1'000'000));
+}
+
+TelemetryHop
+LinkEnd::InResolution(TelemetryHop hop) const
+{
+    if (m_telemetryBytes > 1)
+    {
+        hop.txBytes -= hop.txBytes % m_telemetryBytes;
+    }
+    if (m_telemetryQueue > 1)
+    {
+        hop.queue -= hop.queue % m_telemetryQueue;
+    }
+    return hop;
 }
 
 void

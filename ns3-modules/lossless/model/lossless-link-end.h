@@ -18,6 +18,8 @@ namespace ns3
 namespace lossless
 {
 
+struct TelemetryHop;
+
 /**
  * @ingroup lossless
  * @brief Constants of one end of a link: rate, delay, and the overhead of frames.
@@ -89,6 +91,10 @@ class LinkEnd : public Object
         return m_psPerByte ? wire * m_psPerByte : TransmissionTime(wire, m_rate);
     }
 
+    /// Telemetry as this port writes it.
+    /// @param hop exact values. @return those in the resolution of its attributes.
+    TelemetryHop InResolution(TelemetryHop hop) const;
+
     uint16_t m_index{0};         //!< in the node
     uint32_t m_overhead;         //!< overhead of a frame (B); attribute
     int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
@@ -97,6 +103,10 @@ class LinkEnd : public Object
     uint32_t m_controlFrameSize; //!< bytes
     uint64_t m_rate{0};          //!< bit/s
     uint32_t m_largestFrame{0};  //!< bytes
+
+  private:
+    uint32_t m_telemetryBytes; //!< unit of the bytes sent in telemetry (B)
+    uint32_t m_telemetryQueue; //!< unit of the queue length in telemetry (B)
 };
 
 } // namespace lossless

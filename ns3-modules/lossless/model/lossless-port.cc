@@ -346,7 +346,7 @@ Port::WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const
     }
     const int64_t sent =
         std::accumulate(m_counters.wireOut.begin(), m_counters.wireOut.end(), int64_t{0});
-    stack.hop[stack.hops++] = TelemetryHop{now, sent, queueBytes, m_rate};
+    stack.hop[stack.hops++] = InResolution(TelemetryHop{now, sent, queueBytes, m_rate});
 }
 
 void

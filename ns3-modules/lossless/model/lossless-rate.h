@@ -66,6 +66,14 @@ InProportion(uint64_t value, uint64_t rate, uint64_t reference, uint64_t most)
     return static_cast<uint64_t>(scaled < most ? scaled : most);
 }
 
+/// What a change of a rate does to the spacing of the last frame and the next.
+enum class RateChange : uint8_t
+{
+    INTEGRATED, ///< the rest of it passes at the new rate
+    NEXT_FRAME, ///< nothing: it was fixed when the last frame started
+    LAST_FRAME, ///< all of it has the new rate, from the start of the last frame on
+};
+
 /**
  * @ingroup lossless
  * @brief Paces frames so that the wire bytes sent never exceed the integral of a rate, which may
@@ -73,7 +81,7 @@ InProportion(uint64_t value, uint64_t rate, uint64_t reference, uint64_t most)
  *
  * After a frame of L bytes the next may start once the integral of the rate since the frame's start
  * has reached L. This is exact for a rate that changes in between, where "last start + L / rate" is
- * not. Idle time earns no credit.
+ * not. Idle time earns no credit. For simulators that have neither, see RateChange.
  *
  * A frame that may start but has to wait for its turn (Wait) does not delay those behind it: their
  * spacing counts from when it could have started, by at most its own length. So a queue that shares
@@ -86,9 +94,18 @@ class RateLimiter
   public:
     /// Change the rate from now on.
     /// @param rate bit/s; 0 stops. @param now ps.
-    void SetRate(uint64_t rate, int64_t now)
+    /// @param change always the same one; without Wait unless it is INTEGRATED.
+    void SetRate(uint64_t rate, int64_t now, RateChange change = RateChange::INTEGRATED)
     {
-        Advance(now);
+        if (change == RateChange::INTEGRATED)
+        {
+            Advance(now);
+        }
+        else if (change == RateChange::NEXT_FRAME)
+        {
+            m_owed = static_cast<Int128>(rate) * (GetEarliest(now) - now);
+            m_since = now;
+        }
         m_rate = rate;
     }
 

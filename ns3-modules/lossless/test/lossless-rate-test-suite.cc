@@ -363,6 +363,62 @@ class LimiterCasesTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief The three effects of a change of the rate.
+ */
+class RateChangeTest : public TestCase
+{
+  public:
+    RateChangeTest()
+        : TestCase("a change of the rate takes effect within the spacing, from the next frame on, "
+                   "or from the last one on")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // 1000 B: 1600 ns at 5 Gb/s, 800 ns at 10 Gb/s, 3200 ns at 2.5 Gb/s
+        struct Case
+        {
+            RateChange change; //!< effect
+            int64_t faster;    //!< next frame after a change to 10 Gb/s at 400 ns (ps)
+            int64_t slower;    //!< and then to 2.5 Gb/s at 600 ns (ps)
+            int64_t late;      //!< and that when the frame has been due for 400 ns (ps)
+        };
+
+        const Case cases[] = {
+            // 250 B are paid for at 400 ns, 500 B at 600 ns
+            {RateChange::INTEGRATED, 1'000'000, 2'200'000, 2'000'000},
+            {RateChange::NEXT_FRAME, 1'600'000, 1'600'000, 2'000'000},
+            {RateChange::LAST_FRAME, 800'000, 3'200'000, 3'200'000},
+        };
+        for (const Case& one : cases)
+        {
+            RateLimiter limiter;
+            limiter.SetRate(5'000'000'000, 0, one.change);
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(0), 0, "a new limiter owes nothing");
+            limiter.Start(1000, 0);
+            limiter.SetRate(10'000'000'000, 400'000, one.change);
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(400'000), one.faster, "faster");
+            limiter.SetRate(2'500'000'000, 600'000, one.change);
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(600'000), one.slower, "slower");
+            limiter.Start(1000, one.slower);
+            NS_TEST_ASSERT_MSG_EQ(limiter.GetEarliest(one.slower),
+                                  one.slower + 3'200'000,
+                                  "without a change they are alike");
+
+            RateLimiter due;
+            due.SetRate(5'000'000'000, 0, one.change);
+            due.Start(1000, 0);
+            NS_TEST_ASSERT_MSG_EQ(due.GetEarliest(2'000'000), 2'000'000, "due at 1600 ns");
+            due.SetRate(2'500'000'000, 2'000'000, one.change);
+            NS_TEST_ASSERT_MSG_EQ(due.GetEarliest(2'000'000), one.late, "slower when it is due");
+        }
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of TransmissionTime, BytesInTime, InProportion and RateLimiter.
  */
 class RateTestSuite : public TestSuite
@@ -375,6 +431,7 @@ class RateTestSuite : public TestSuite
         AddTestCase(new ProportionTest, TestCase::Duration::QUICK);
         AddTestCase(new LimiterStreamTest, TestCase::Duration::QUICK);
         AddTestCase(new LimiterCasesTest, TestCase::Duration::QUICK);
+        AddTestCase(new RateChangeTest, TestCase::Duration::QUICK);
     }
 };
 

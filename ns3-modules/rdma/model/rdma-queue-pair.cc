@@ -70,6 +70,12 @@ QueuePair::GetTypeId()
                           DoubleValue(0),
                           MakeDoubleAccessor(&QueuePair::m_windowBdps),
                           MakeDoubleChecker<double>(0, 1e6))
+            .AddAttribute("RateChange",
+                          "What a change of the rate changes: the rest of the spacing to the next "
+                          "packet (Integrated), nothing (NextPacket), all of it (LastPacket).",
+                          EnumValue(lossless::RateChange::INTEGRATED),
+                          MakeEnumAccessor<lossless::RateChange>(&QueuePair::m_rateChange),
+                          lossless::MakeRateChangeChecker())
             .AddTraceSource("Rate",
                             "The rate that the sender may use has changed: flow, bit/s on the "
                             "wire.",
@@ -230,10 +236,10 @@ QueuePair::UpdateRate(int64_t now)
     {
         rate = std::min(rate, m_control->GetRate());
     }
-    m_paced = rate < line;
+    m_paced = rate < line || m_rateChange != lossless::RateChange::INTEGRATED;
     if (m_limiter.GetRate() != rate)
     {
-        m_limiter.SetRate(rate, now);
+        m_limiter.SetRate(rate, now, m_rateChange);
         m_rateTrace(m_flow, rate);
     }
 }
@@ -306,7 +312,7 @@ QueuePair::GetEarliest(int64_t now) const
 void
 QueuePair::WaitForTurn(int64_t now)
 {
-    if (m_paced)
+    if (m_paced && m_rateChange == lossless::RateChange::INTEGRATED)
     {
         m_limiter.Wait(now);
     }

@@ -277,9 +277,10 @@ class QueuePair : public LossRecovery
     void UpdateRate(int64_t now);
 
     // Attributes
-    uint32_t m_ackEvery;      //!< packets per ACK
-    uint32_t m_reorderWindow; //!< packets; 0: any gap is a loss
-    double m_windowBdps;      //!< window in BDPs of the longest path; 0: none
+    uint32_t m_ackEvery;               //!< packets per ACK
+    uint32_t m_reorderWindow;          //!< packets; 0: any gap is a loss
+    double m_windowBdps;               //!< window in BDPs of the longest path; 0: none
+    lossless::RateChange m_rateChange; //!< what a change of the rate does to the next packet
 
     // Both ends
     QueuePairOwner* m_src{nullptr};   //!< sender
@@ -305,7 +306,7 @@ class QueuePair : public LossRecovery
     bool m_started{false};                          //!< started
     bool m_underway{false};                         //!< on a scale-up domain, not arrived yet
     int64_t m_holdUntil{0};                         //!< send nothing before (ps)
-    bool m_paced{false};                            //!< a rate below line rate applies
+    bool m_paced{false};                            //!< the limiter applies
     bool m_inPort{false};                           //!< a paced frame has not left the port yet
     lossless::RateLimiter m_limiter;                //!< paces packets
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
