@@ -47,8 +47,12 @@ Spell(int64_t value, const Units& units)
     }
     std::string digits = std::to_string(factor + value % factor); // a one before the decimals
     digits.erase(digits.find_last_not_of('0') + 1);
-    const std::string decimals = digits.size() > 1 ? "." + digits.substr(1) : "";
-    return std::to_string(value / factor) + decimals + " " + units[unit];
+    std::string text = std::to_string(value / factor);
+    if (digits.size() > 1)
+    {
+        text.append(".").append(digits, 1);
+    }
+    return text.append(" ").append(units[unit]);
 }
 
 std::string
