@@ -34,6 +34,7 @@ from pyorch.plan import RunSpec
 from pyorch.report import write as writing
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
+from pyorch.report.figures.base import short_number
 from pyorch.report.figures.flows import cumulative
 from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
@@ -723,6 +724,44 @@ def test_percentiles_of_a_slowdown_differ_in_their_markers() -> None:
     (axes,) = draw(entry, sweep(1)).canvas.axes
     fills = [(line.get_fillstyle(), line.get_markerfacecolor()) for line in axes.lines]
     assert len(set(fills[:3])) == 3
+
+
+def test_cells_are_the_numbers_of_the_lines() -> None:
+    """A panel per percentile, a row per scheme, a column per size; each cell has its number."""
+    entry = SLOWDOWN | {"edges": ["10KB", "1MB"], "percentiles": [50, 99], "min_flows": 5}
+    lines, cells = draw(entry, sweep(1)), draw(entry | {"cells": True}, sweep(1))
+    assert cells.data.equals(lines.data)
+    median, tail, _ = cells.canvas.axes
+    assert (median.get_title(), tail.get_title()) == ("median", "p99")
+    for axes, percentile in ((median, 50), (tail, 99)):
+        part = lines.data[lines.data["percentile"] == percentile]
+        rows = [label.get_text() for label in median.get_yticklabels()]
+        wanted = [
+            short_number(part[(part["line"] == row) & (part["size"] == size)]["slowdown"].item())
+            for row in rows
+            for size in ("< 10 KB", "10 KB–1 MB", "≥ 1 MB")
+        ]
+        assert [text.get_text() for text in axes.texts] == wanted
+    with pytest.raises(ValidationError, match="leave 'columns' out"):
+        draw(entry | {"cells": True, "columns": "load"}, sweep(1))
+
+
+def test_a_distribution_by_size_has_the_flows_of_each_size() -> None:
+    """Each panel's curves are those of a figure that takes only flows of its sizes."""
+    entry = SLOWDOWN | {"kind": "cdf"}
+    whole = draw(entry | {"edges": ["10KB", "1MB"]}, sweep(1)).data
+    limits = {
+        "< 10 KB": {"max_size": "10KB"},
+        "10 KB–1 MB": {"min_size": "10KB", "max_size": "1MB"},
+        "≥ 1 MB": {"min_size": "1MB"},
+    }
+    assert set(whole["panel"]) == limits.keys()
+    for panel, sizes in limits.items():
+        alone = draw(entry | sizes, sweep(1)).data.drop(columns="panel")
+        part = whole[whole["panel"] == panel].drop(columns="panel")
+        assert part.reset_index(drop=True).equals(alone.reset_index(drop=True))
+    with pytest.raises(ValidationError, match="both make panels"):
+        draw(entry | {"edges": ["10KB"], "columns": "load"}, sweep(1))
 
 
 def test_thinning_keeps_extremes() -> None:

@@ -13,7 +13,7 @@ from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import filter_text, having, matching, value_text, values_of
-from pyorch.report.style import COLUMN_INCHES
+from pyorch.report.style import COLUMN_INCHES, seaborn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -376,6 +376,29 @@ def short_number(value: float) -> str:
     """Three digits, and large numbers in full: 0.139, 352, 1,290; very large ones as 1.2e+09."""
     in_full = 1000 <= abs(value) < 1e7
     return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
+
+
+def number_cells(axes: Axes, grid: DataFrame, numbers: bool = True, **colours: Any) -> None:
+    """Draw a table as colours, with its numbers unless told otherwise.
+
+    colours: how values become colours, as for seaborn's heatmap: `vmin` and `vmax`, or `norm`.
+    """
+    seaborn().heatmap(
+        grid,
+        ax=axes,
+        cmap="cividis",
+        annot=grid.map(short_number) if numbers else False,
+        fmt="",
+        annot_kws={"fontsize": 6.5},
+        linewidths=0.5,
+        cbar=False,
+        xticklabels=[value_text(x) for x in grid.columns],
+        **colours,
+    )
+    axes.grid(visible=False)
+    axes.tick_params(axis="both", length=0, rotation=0)
+    axes.set_xlabel("")
+    axes.set_ylabel("")
 
 
 AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}

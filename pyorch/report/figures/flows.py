@@ -19,6 +19,7 @@ from pyorch.report.figures.base import (
     figure,
     hue_title,
     legend_below,
+    number_cells,
     panels_of,
     seeds_note,
     show_value,
@@ -38,6 +39,7 @@ from pyorch.report.style import (
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -137,21 +139,30 @@ def unfinished_note(groups: list[tuple[Any, list[tuple[str, DataFrame]]]]) -> li
 
 @figure
 class Cdf(FlowFigure):
-    """Distribution of FCT or slowdown over flows.
+    """Distribution of FCT or slowdown over flows, one panel per value of `columns`.
 
-    A curve that ends below 1 has unfinished flows.
+    With `edges`, the borders of size buckets, there is one panel per bucket that has flows. A curve
+    that ends below 1 has unfinished flows.
     """
 
     kind: Literal["cdf"] = "cdf"
     value: Literal["fct", "slowdown"] = "slowdown"
     unit: AxisUnit | None = None
+    edges: list[Size] = Field(default=[])
     log_x: bool = True
+
+    @model_validator(mode="after")
+    def _check(self) -> Cdf:
+        _check_edges(self.edges)
+        if self.edges and self.columns:
+            raise ValueError("give one of 'edges' and 'columns': both make panels")
+        return self
 
     @override
     def draw(self, data: ReportData) -> Drawn:
         import pandas as pd
 
-        groups = self.groups(data, self.value == "slowdown")
+        groups = self._by_size(self.groups(data, self.value == "slowdown"))
         values = [v for _, lines in groups for _, flows in lines for v in flows["value"]]
         finite = [v for v in values if math.isfinite(v)]
         base = "ps" if self.value == "fct" else "1"
@@ -159,15 +170,16 @@ class Cdf(FlowFigure):
         canvas, axes = self.canvas(1, len(groups), sharey=True, sharex=True)
         parts = []
         for panel, (value, lines) in zip(axes[0], groups, strict=True):
+            title = value if self.edges else show_value(self.columns, value)
             for index, (name, flows) in enumerate(lines):
                 at, share = cumulative(flows["value"].to_numpy())
                 if not len(at):
                     raise FigureError(f"no flow of {name or 'the figure'} finished")
                 style = line_style(index)
                 panel.plot(at / shown.factor, share, drawstyle="steps-post", label=name, **style)
-                columns = {"panel": show_value(self.columns, value), "line": name}
+                columns = {"panel": title, "line": name}
                 parts.append(pd.DataFrame({**columns, "value": at, "share": share}))
-            panel.set_title(show_value(self.columns, value))
+            panel.set_title(title)
             name = "Flow completion time" if self.value == "fct" else "FCT slowdown"
             panel.set_xlabel(label_axis(name, shown.label))
             panel.set_ylim(0, 1.02)
@@ -177,6 +189,25 @@ class Cdf(FlowFigure):
         legend_below(canvas, title=hue_title(self.hue))
         notes = [f"Flows of all seeds together, {seeds_note(self.rows_of(data))}."]
         return Drawn(canvas, pd.concat(parts, ignore_index=True), notes + unfinished_note(groups))
+
+    def _by_size(
+        self, groups: list[tuple[Any, list[tuple[str, DataFrame]]]]
+    ) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
+        """Split the only panel into one for each size bucket; without `edges` return all panels."""
+        import numpy as np
+
+        if not self.edges:
+            return groups
+        ((_, lines),) = groups
+        found = []
+        for index, name in enumerate(bucket_names(self.edges)):
+            parts = [
+                (hue, flows[np.digitize(flows["size_bytes"], self.edges) == index])
+                for hue, flows in lines
+            ]
+            if some := [(hue, part) for hue, part in parts if len(part)]:
+                found.append((name, some))
+        return found
 
 
 def cumulative(values: Floats) -> tuple[Floats, Floats]:
@@ -198,7 +229,9 @@ class Slowdown(FlowFigure):
     """FCT slowdown by flow size: one line per percentile and hue, one panel per value of `columns`.
 
     `edges` are the borders of the size buckets. A percentile is drawn only where a bucket has
-    `min_flows` flows; by default as many as put ten beyond it (the median: 20, p99: 1,000).
+    `min_flows` flows; by default as many as put ten beyond it (the median: 20, p99: 1,000). With
+    `cells` there are numbers instead of lines, for more schemes than lines can tell apart: one
+    panel per percentile, one row per hue.
     """
 
     kind: Literal["slowdown"] = "slowdown"
@@ -208,11 +241,13 @@ class Slowdown(FlowFigure):
     )
     min_flows: int | None = Field(default=None, ge=1)
     log_y: bool = True
+    cells: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Slowdown:
-        if sorted(set(self.edges)) != self.edges:
-            raise ValueError("'edges' must increase")
+        _check_edges(self.edges)
+        if self.cells and self.columns:
+            raise ValueError("with 'cells' percentiles make the panels: leave 'columns' out")
         if not all(0 < p < 100 for p in self.percentiles):
             raise ValueError("'percentiles' must be between 0 and 100")
         if len(set(self.percentiles)) < len(self.percentiles):
@@ -232,9 +267,12 @@ class Slowdown(FlowFigure):
                 for row in self._buckets(flows)
             ]
         )
-        canvas, axes = self.canvas(1, len(groups), sharey=True, height=2.5)
         shown = table[table["slowdown"].map(math.isfinite)]
-        buckets = [size for size in self._sizes() if size in set(shown["size"])]
+        buckets = [size for size in bucket_names(self.edges) if size in set(shown["size"])]
+        if self.cells:
+            canvas = self._draw_cells(table, shown, buckets)
+            return Drawn(canvas, table, self._notes(table, groups, data))
+        canvas, axes = self.canvas(1, len(groups), sharey=True, height=2.5)
         for panel, (value, lines) in zip(axes[0], groups, strict=True):
             title = show_value(self.columns, value)
             part = shown[shown["panel"] == title]
@@ -264,7 +302,7 @@ class Slowdown(FlowFigure):
 
         bucket = np.digitize(flows["size_bytes"], self.edges)
         rows: list[dict[str, Any]] = []
-        for index, size in enumerate(self._sizes()):
+        for index, size in enumerate(bucket_names(self.edges)):
             values = flows["value"].to_numpy()[bucket == index]
             for p in self.percentiles:
                 found = percentile_of(values, p, self.min_flows)
@@ -272,11 +310,35 @@ class Slowdown(FlowFigure):
                 rows.append({**known, "slowdown": math.nan if found is None else found})
         return rows
 
-    def _sizes(self) -> list[str]:
-        """The names of the buckets, smallest sizes first: "< 10 KB", "10–30 KB"."""
-        first, last = self.edges[0], self.edges[-1]
-        between = [_range_name(low, high) for low, high in pairwise(self.edges)]
-        return [f"< {show(first, 'B')}", *between, f"≥ {show(last, 'B')}"]
+    def _draw_cells(self, table: DataFrame, shown: DataFrame, buckets: list[str]) -> Figure:
+        """Draw a panel of numbers for each percentile that some bucket has.
+
+        Colours are logarithmic and the same in all panels.
+        """
+        import matplotlib as mpl
+        import numpy as np
+
+        if not len(shown):
+            raise FigureError(self._nothing("", table))
+        names = values_of(table, "line")
+        percentiles = [p for p in self.percentiles if p in set(shown["percentile"])]
+        height = 0.9 + 0.2 * len(names)
+        canvas, axes = self.canvas(1, len(percentiles), height=height, sharey=True)
+        norm = mpl.colors.LogNorm(shown["slowdown"].min(), max(shown["slowdown"].max(), 1.01))
+        for panel, p in zip(axes[0], percentiles, strict=True):
+            part = table[table["percentile"] == p]
+            grid = part.pivot_table(index="line", columns="size", values="slowdown", sort=False)
+            grid = grid.reindex(index=names, columns=buckets)
+            number_cells(panel, grid, norm=norm)
+            for y, x in np.argwhere(~np.isfinite(grid.to_numpy())):
+                panel.text(x + 0.5, y + 0.5, "–", ha="center", va="center", fontsize=6.5)
+            panel.set_title(_name_of(p))
+            panel.set_xlabel("Flow size")
+            panel.set_xticks(panel.get_xticks(), buckets, rotation=35, ha="right")
+        bar = canvas.colorbar(axes[0][0].collections[0], ax=axes[0], pad=0.02, fraction=0.05)
+        bar.set_label("FCT slowdown")
+        bar.outline.set_visible(False)
+        return canvas
 
     def _draw_lines(self, axes: Axes, part: DataFrame, buckets: list[str], index: int) -> None:
         colour = COLOURS[index % len(COLOURS)]
@@ -327,12 +389,25 @@ class Slowdown(FlowFigure):
         for p in self.percentiles:
             rows: DataFrame = short[short["percentile"] == p]
             least = {str(size): int(n) for size, n in rows.groupby("size")["flows"].min().items()}
-            found = [f"{size} ({least[size]:,})" for size in self._sizes() if size in least]
+            names = bucket_names(self.edges)
+            found = [f"{size} ({least[size]:,})" for size in names if size in least]
             if len(found) > 2 and not table["slowdown"].where(table["percentile"] == p).any():
                 parts.append(f"{_name_of(p)} in every bucket ({rows['flows'].max():,} at most)")
             elif found:
                 parts.append(f"{_name_of(p)} in {', '.join(found)}")
         return [f"Too few flows for {'; '.join(parts)}."] if parts else []
+
+
+def _check_edges(edges: list[int]) -> None:
+    if sorted(set(edges)) != edges:
+        raise ValueError("'edges' must increase")
+
+
+def bucket_names(edges: list[int]) -> list[str]:
+    """The names of the size buckets between edges [B], smallest first: "< 10 KB", "10–30 KB"."""
+    first, last = edges[0], edges[-1]
+    between = [_range_name(low, high) for low, high in pairwise(edges)]
+    return [f"< {show(first, 'B')}", *between, f"≥ {show(last, 'B')}"]
 
 
 def _range_name(low: int, high: int) -> str:

@@ -27,6 +27,7 @@ from pyorch.report.figures.base import (
     hue_title,
     interval_note,
     legend_below,
+    number_cells,
     numeric,
     panels_of,
     seeds_note,
@@ -427,24 +428,10 @@ class Heatmap(FigureModel):
         xs = values_of(part, "x")
         grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)
         grid = grid.reindex(index=lines, columns=xs)
-        seaborn().heatmap(
-            grid,
-            ax=axes,
-            cmap="cividis",
-            vmin=limits[0],
-            vmax=limits[1],
-            annot=grid.map(short_number) if self.numbers else False,
-            fmt="",
-            annot_kws={"fontsize": 6.5},
-            linewidths=0.5,
-            cbar=False,
-            xticklabels=[value_text(x) for x in xs],
-        )
+        number_cells(axes, grid, self.numbers, vmin=limits[0], vmax=limits[1])
         for x, line in part.loc[part["mean"].map(math.isinf), ["x", "line"]].itertuples(
             index=False
         ):
             place = xs.index(x) + 0.5, lines.index(line) + 0.5
             axes.text(*place, "∞", ha="center", va="center", fontsize=6.5)
         axes.invert_yaxis()
-        axes.tick_params(axis="both", length=0, rotation=0)
-        axes.set_ylabel("")
