@@ -23,6 +23,7 @@ from tools.bakeoff.page import (
     Summary,
     cost_line,
     factor_to_best,
+    heat_map,
     markdown,
     value_text,
     verdict,
@@ -189,6 +190,21 @@ def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
     again = write(summary, tmp_path / "again")
     for file in ("index.html", "summary.md", "schemes.csv", "schemes.png"):
         assert (again.parent / file).read_bytes() == (tmp_path / file).read_bytes()
+
+
+def test_the_picture_has_a_panel_for_each_set_of_schemes() -> None:
+    """Scenes that not all schemes take part in have a panel of their own, without empty cells."""
+    other = ROW.model_copy(update={"study": "bakeoff/y", "label": "Other"})
+    tables = {"bakeoff/x": runs(PFC=[4, 5], A=[2, 3], B=[1, 2]), "bakeoff/y": runs(PFC=[1], A=[2])}
+    taking = {"bakeoff/x": ["PFC", "A", "B"], "bakeoff/y": ["PFC", "A"]}
+    rows = compare_all([ROW, other, ROW], tables, taking)
+    costs = tuple(cost(name, list(tables.values())) for name in ("PFC", "A", "B"))
+    about = {"PFC": "", "A": "", "B": ""}
+    whole, part = heat_map(Summary(rows, costs, about, "small", "abc", 8, 8, ())).axes
+    assert [label.get_text() for label in whole.get_yticklabels()] == ["PFC", "A", "B"]
+    assert [label.get_text() for label in part.get_yticklabels()] == ["PFC", "A"]
+    assert (len(whole.patches), len(part.patches)) == (6, 2)
+    assert [text.get_text() for text in part.texts] == ["1.00", "2.00"]
 
 
 def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> None:

@@ -20,6 +20,7 @@ from pyorch.loading.variants import read_variants
 from pyorch.paths import Paths
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
+from tools.bakeoff.sensitivity import load_asked
 
 SCENE = """
 title = "?"
@@ -299,12 +300,11 @@ NOT_NAMED = {
 """Attributes that the shipped scheme files may leave to the modules."""
 
 
-def shipped() -> dict[str, SchemeFile]:
-    """The scheme files of the bake-off, by name."""
+def shipped(*files: str) -> dict[str, SchemeFile]:
+    """The scheme files of the bake-off, by name; without patterns all of them."""
     folder, findings = ROOT / "experiments" / "bakeoff", Findings("x")
-    found = read_variants(
-        {"files": ["schemes/*.toml", "schemes/combined/*.toml"]}, folder, Paths(ROOT), findings
-    )
+    patterns = list(files) or ["schemes/*.toml", "schemes/combined/*.toml"]
+    found = read_variants({"files": patterns}, folder, Paths(ROOT), findings)
     assert findings.problems == []
     return {name: one.scheme for name, one in found.items() if one.scheme is not None}
 
@@ -325,6 +325,28 @@ def test_the_shipped_schemes_name_what_shapes_them() -> None:
             may = set(NOT_NAMED.get(name, "").split())
             left = {key for key in types.attributes(info) if f"{name}.{key}" not in scheme.values}
             assert left <= may, (of_variant, name, left - may)
+
+
+def test_what_no_source_settles_is_varied_or_excused() -> None:
+    """Each value that a source leaves open is varied under at least one scheme that has it."""
+    asked = load_asked(Paths(ROOT))
+    unsettled = re.compile("^none|our (choice|reading)|recalled|verified|guess")
+    still_open = {
+        (name, key)
+        for name, scheme in shipped("schemes/*.toml").items()
+        for key, value in scheme.values.items()
+        if unsettled.search(value.source)
+    }
+    assert len(still_open) > 40
+    keys = {
+        change.partition("=")[0]
+        for one in asked.vary
+        for changes in one.settings.values()
+        for change in changes
+    }
+    left = {(name, key) for name, key in still_open if key not in keys | asked.excused.keys()}
+    assert not left, "vary it in parts/sensitivity.toml, or excuse it there with a reason"
+    assert asked.excused.keys() <= {key for _, key in still_open}
 
 
 def test_the_variant_that_resolves_the_trigger_names_its_treatment() -> None:

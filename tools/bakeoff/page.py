@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from tools.bakeoff.compare import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from tools.bakeoff.attacks import Tried
@@ -202,20 +203,38 @@ def factor_to_best(compared: Compared, name: str) -> float:
 
 
 def heat_map(summary: Summary) -> Figure:
-    """Draw the ratio of every scheme to the reference; purple is better, orange worse."""
-    import matplotlib as mpl
+    """Draw the ratio of every scheme to the reference; purple is better, orange worse.
+
+    Rows with the same schemes share a panel.
+    """
     from matplotlib.figure import Figure
 
-    rows = [one for one in summary.rows if not one.empty]
-    columns = [_column(one) for one in rows]
-    seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
-    height = 0.24 * len(summary.schemes) + 1.9
+    panels: dict[tuple[str, ...], list[Compared]] = {}
+    for one in summary.rows:
+        if not one.empty:
+            asked = {answer.scheme for answer in one.answers}
+            names = tuple(name for name in summary.schemes if name in asked)
+            panels.setdefault(names, []).append(one)
+    height = sum(0.24 * len(names) + 1.75 for names in panels) + 0.15
     canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
-    axes = canvas.subplots()
+    ratios = [0.24 * len(names) + 1.5 for names in panels]
+    axes = canvas.subplots(len(panels), squeeze=False, height_ratios=ratios)
+    for panel, (names, rows) in zip(axes[:, 0], panels.items(), strict=True):
+        _panel(panel, rows, names)
+    return canvas
+
+
+def _panel(axes: Axes, rows: Sequence[Compared], names: Sequence[str]) -> None:
+    """Draw a panel: a column per row of the summary, a line per scheme."""
+    import matplotlib as mpl
+
+    seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
     colours = mpl.colormaps["PuOr"]
     for x, one in enumerate(rows):
         for answer in one.answers:
-            y = summary.schemes.index(answer.scheme)
+            if answer.scheme not in names:
+                continue
+            y = names.index(answer.scheme)
             gain = _gain(one, answer)
             shade = 0.5 if math.isnan(gain) else 0.5 + 0.42 * max(-1.0, min(1.0, gain))
             box = mpl.patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colours(shade))
@@ -235,16 +254,16 @@ def heat_map(summary: Summary) -> Figure:
     for x, (left, right) in enumerate(itertools.pairwise(rows)):
         if left.row.scene != right.row.scene:
             axes.axvline(x + 0.5, color="white", linewidth=2.5)
-    axes.set_xlim(-0.5, len(columns) - 0.5)
-    axes.set_ylim(len(summary.schemes) - 0.5, -0.5)
-    axes.set_xticks(range(len(columns)), columns, rotation=38, ha="left", rotation_mode="anchor")
-    axes.set_yticks(range(len(summary.schemes)), summary.schemes)
+    labels = [_column(one) for one in rows]
+    axes.set_xlim(-0.5, len(rows) - 0.5)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xticks(range(len(rows)), labels, rotation=38, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(len(names)), names)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    return canvas
 
 
 def _column(compared: Compared) -> str:

@@ -35,12 +35,22 @@ class Vary(Table):
 
 
 class Asked(Table):
-    """The file: a scene, which of its settings count, the metrics, and what is varied."""
+    """The file: a scene, which of its settings and seeds count, the metrics, and what is varied.
+
+    excused: keys of scheme files that no source settles and that are not varied, with the reason.
+    """
 
     study: str
     where: Where
     metrics: list[str] = Field(min_length=1)
+    seeds: int = Field(ge=2)
     vary: list[Vary] = Field(min_length=1)
+    excused: dict[str, str] = Field(default={})
+
+    def plan(self, overrides: Sequence[str], paths: Paths, changes: Sequence[str] = ()) -> Plan:
+        """Plan the scene with changed values. Raises UserError if one cannot be set."""
+        seeds = f"run.seeds={self.seeds}"
+        return make_plan(self.study, [*overrides, seeds, *changes], paths=paths)
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,7 @@ def trials(asked: Asked, overrides: Sequence[str], paths: Paths) -> Iterator[Tri
     """Yield every changed value with its runs. Raises UserError if one cannot be set."""
     for vary in asked.vary:
         for name, changes in vary.settings.items():
-            plan = make_plan(asked.study, [*overrides, *changes], paths=paths)
+            plan = asked.plan(overrides, paths, changes)
             specs = [
                 s for s in where_runs(plan, asked.where) if vary.scheme in ("", s.params["variant"])
             ]
@@ -135,7 +145,7 @@ def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Tur
     """Judge all trials whose runs are done, metric by metric."""
     found: list[Turned] = []
     scene: dict[str, dict[str, dict[int, float]]] = {}
-    base = make_plan(asked.study, overrides, paths=paths)
+    base = asked.plan(overrides, paths)
     for metric in asked.metrics:
         scene[metric] = values_of(base, where_runs(base, asked.where), metric)
     for trial in trials(asked, overrides, paths):
