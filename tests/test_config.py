@@ -754,6 +754,13 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     changed = load(tmp_path, text, "sweep.scenario.long.run.duration=7ms").points
     assert form(changed[1])["run"]["duration_ps"] == 7 * 10**9
     assert "unknown scenario 'lonk'" in complaints(tmp_path, text, "scenario=lonk")[0]
+    both = ("run.duration=3ms", "sweep.scenario.long.run.duration=7ms")
+    (told,) = complaints(tmp_path, text, *both)
+    assert "has no effect: run.duration was set for all runs before" in told
+    assert "leave out --set run.duration=3ms" in told
+    assert {form(p)["run"]["duration_ps"] for p in load(tmp_path, text, *both[::-1]).points} == {
+        3 * 10**9
+    }
     bad = MINIMAL + '[sweep.scenario.x]\nrun.duration = "1"\n'
     (told,) = complaints(tmp_path, bad)
     assert told.startswith("experiments/x.toml: sweep.scenario.x: run.duration")

@@ -178,7 +178,19 @@ class _Loader:
             else:
                 origins |= self._put(self.document, path, override.value, override.where)
         self.findings.origins = origins
+        self._refuse_idle()
         return others
+
+    def _refuse_idle(self) -> None:
+        """Note overrides of single variants or scenarios whose key was set for all runs before."""
+        before: dict[Path, str] = {}
+        for override in self.overrides:
+            path = override.path
+            for group, parts in (("variants",), 2), (("sweep", SCENARIO), 3):
+                if path[: len(group)] == group and path[parts:] in before:
+                    what = f"has no effect: {dotted(path[parts:])} was set for all runs before"
+                    self._complain(override.where, what, None, f"leave out {before[path[parts:]]}")
+            before[path] = override.where
 
     def _change(self, group: Path, patches: Mapping[str, list[tuple[Path, Any]]]) -> None:
         """Add overrides of single variants or scenarios to their changes."""
