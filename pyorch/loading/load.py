@@ -183,14 +183,12 @@ class _Loader:
 
     def _refuse_idle(self) -> None:
         """Note overrides of single variants or scenarios whose key was set for all runs before."""
-        before: dict[Path, str] = {}
-        for override in self.overrides:
-            path = override.path
-            for group, parts in (("variants",), 2), (("sweep", SCENARIO), 3):
-                if path[: len(group)] == group and path[parts:] in before:
-                    what = f"has no effect: {dotted(path[parts:])} was set for all runs before"
-                    self._complain(override.where, what, None, f"leave out {before[path[parts:]]}")
-            before[path] = override.where
+        for _, (_, *key), override in self.inside:
+            earlier = self.overrides[: self.overrides.index(override)]
+            before = {one.path: one.where for one in earlier}
+            if tuple(key) in before:
+                what = f"has no effect: {dotted(key)} was set for all runs before"
+                self._complain(override.where, what, None, f"leave out {before[tuple(key)]}")
 
     def _change(self, group: Path, patches: Mapping[str, list[tuple[Path, Any]]]) -> None:
         """Add overrides of single variants or scenarios to their changes."""

@@ -401,6 +401,13 @@ def number_cells(axes: Axes, grid: DataFrame, numbers: bool = True, **colours: A
     axes.set_ylabel("")
 
 
+def cell_colours(canvas: Canvas, panels: Sequence[Axes], label: str) -> None:
+    """Draw one scale of colours beside panels of `number_cells` that have the same colours."""
+    bar = canvas.colorbar(panels[0].collections[0], ax=panels, pad=0.02, fraction=0.05)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+
+
 AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}
 """Make seaborn draw the rows of `ends` as their own interval instead of computing one."""
 WHISKERS: dict[str, Any] = {"capsize": 0.12, "err_kws": {"linewidth": 0.8, "color": "0.15"}}

@@ -16,6 +16,7 @@ from pyorch.report.figures.base import (
     Drawn,
     FigureError,
     FigureModel,
+    cell_colours,
     figure,
     hue_title,
     legend_below,
@@ -335,9 +336,7 @@ class Slowdown(FlowFigure):
             panel.set_title(_name_of(p))
             panel.set_xlabel("Flow size")
             panel.set_xticks(panel.get_xticks(), buckets, rotation=35, ha="right")
-        bar = canvas.colorbar(axes[0][0].collections[0], ax=axes[0], pad=0.02, fraction=0.05)
-        bar.set_label("FCT slowdown")
-        bar.outline.set_visible(False)
+        cell_colours(canvas, axes[0], "FCT slowdown")
         return canvas
 
     def _draw_lines(self, axes: Axes, part: DataFrame, buckets: list[str], index: int) -> None:

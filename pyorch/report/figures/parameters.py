@@ -21,6 +21,7 @@ from pyorch.report.figures.base import (
     FigureError,
     FigureModel,
     Mark,
+    cell_colours,
     draw_marks,
     ends,
     figure,
@@ -417,9 +418,8 @@ class Heatmap(FigureModel):
             panel.set_title(show_value(self.columns, value))
             panel.set_xlabel(self.x_label or plain_name(self.x))
         axes[0][0].set_ylabel(self.y_label or plain_name(self.y))
-        bar = canvas.colorbar(axes[0][0].collections[0], ax=axes[0], pad=0.02, fraction=0.05)
-        bar.set_label(label_axis(self.label or plain_name(self.value), shown.label))
-        bar.outline.set_visible(False)
+        label = label_axis(self.label or plain_name(self.value), shown.label)
+        cell_colours(canvas, axes[0], label)
         return Drawn(canvas, table.drop(columns="shown"), notes)
 
     def _panel(
