@@ -23,8 +23,10 @@ _CLASS = re.compile(r"^(?:class|struct) (\w+)[^;\n]*$", re.MULTILINE)
 
 Graph = dict[str, set[str]]
 
-#: Lines of a class with its header, comments and licence included.
-LONGEST = 900
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+#: Lines of code of a class with its header; comments are not counted, so that none is cut for it.
+LONGEST = 820
 
 
 def includes(home: Path) -> Graph:
@@ -187,12 +189,13 @@ def test_a_missing_include_is_found(compiler: Compiler, tmp_path: Path) -> None:
 
 
 def lengths(home: Path) -> dict[str, int]:
-    """Lines of each class: its header and its source, which have its name."""
+    """Lines of code of each class: its header and its source, which have its name."""
     lines: dict[str, int] = {}
     for part in ("model", "helper"):
         for file in home.glob(f"*/{part}/*.[ch]*"):
             text = file.read_text(encoding="utf-8")
-            lines[file.stem] = lines.get(file.stem, 0) + text.count("\n")
+            code = [line for line in _COMMENT.sub("", text).splitlines() if line.strip()]
+            lines[file.stem] = lines.get(file.stem, 0) + len(code)
     return lines
 
 
