@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from os.path import realpath
 from typing import TYPE_CHECKING
 
 from pyorch.engine.slurm import state as states
@@ -184,7 +185,7 @@ def _lasting(name: str, plan: Plan) -> str:
     paths = plan.store.paths
     homes = filter(None, (paths.experiments, paths.shipped_experiments))
     inside = any(map(plan.experiment.file.is_relative_to, homes))
-    return name if inside else str(plan.experiment.file.resolve())
+    return name if inside else realpath(plan.experiment.file)
 
 
 @dataclass(frozen=True)

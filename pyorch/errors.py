@@ -42,6 +42,8 @@ def quoted(value: object) -> str:
         return shown(repr(value), MAX_WHERE)
     except ValueError:
         return "a number with thousands of digits"
+    except Exception:  # of somebody else's class
+        return f"an object of {type(value).__qualname__}"
 
 
 _MAX_NAME, _MAX_NAMES = 100, 2000
@@ -220,12 +222,15 @@ def nearest(name: str, known: Iterable[str], most: int = MOST_NEAREST) -> list[s
     Case, '-' and '_' are ignored, and so may be the folder of "folder/name". Among thousands of
     names none is searched for.
     """
+    candidates = list(itertools.islice(known, _MAX_NAMES + 1))
+    if len(candidates) > _MAX_NAMES:
+        return []  # it would take seconds to fold and compare them
     by_form: dict[str, list[str]] = {}
-    for candidate in known:
+    for candidate in candidates:
         for form in {fold(candidate), fold(candidate.rpartition("/")[2])}:
             by_form.setdefault(form, []).append(candidate)
     if len(name) > _MAX_NAME or len(by_form) > _MAX_NAMES:
-        return []  # it would take seconds to compare them
+        return []
     wanted = fold(name)
     close = difflib.get_close_matches(wanted, by_form, n=most, cutoff=0.6)
     likeness = [difflib.SequenceMatcher(None, wanted, form).ratio() for form in close]

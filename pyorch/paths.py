@@ -191,7 +191,7 @@ def project_root() -> Path:
     """
     given = os.environ.get(ROOT_VARIABLE)
     if given:
-        root = expanded(given).resolve()
+        root = Path(os.path.realpath(expanded(given)))
         if root.is_dir():
             return root
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
@@ -214,4 +214,4 @@ def _checkout() -> Path:
 def default_paths() -> Paths:
     """The folders of this project, with results in $PYORCH_RESULTS when that is set."""
     results = os.environ.get(RESULTS_VARIABLE)
-    return Paths(project_root(), expanded(results).resolve() if results else None)
+    return Paths(project_root(), Path(os.path.realpath(expanded(results))) if results else None)

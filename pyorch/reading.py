@@ -14,6 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from pyorch.errors import Problem, UserError
 
 MAX_FILE = 64 * 10**6
 """Largest file that is read [bytes]; a list of a million messages is smaller."""
+MAX_TOML = 8 * 10**6
+"""Largest TOML file, with those that it includes [bytes]; parsing takes 0.15 s a megabyte."""
 MAX_DEPTH = 32
 """How deep tables and lists may be nested."""
 MAX_INTEGER = 2**64 - 1
@@ -49,7 +52,7 @@ _PACKED = {
 }
 """What the first bytes of a file that is not text say of how it is compressed."""
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep"
+TOO_DEEP = f"tables and lists are nested more than {MAX_DEPTH} deep"
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
@@ -71,9 +74,20 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 (Path.is_dir raises on names that are too long)
 
 
-def read_text(file: Path, label: str) -> str:
-    """Read a UTF-8 file, with or without a byte order mark. Raises UserError that says why not."""
-    content = read_bytes(file, label)
+def size_of(file: Path) -> int:
+    """Return the size of a file [bytes]; 0 if it cannot be told."""
+    try:
+        return file.stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def read_text(file: Path, label: str, most: int = MAX_FILE) -> str:
+    """Read a UTF-8 file, with or without a byte order mark. Raises UserError that says why not.
+
+    most: bytes that it may have.
+    """
+    content = read_bytes(file, label, most)
     mark = next((name for start, name in _MARKS.items() if content.startswith(start)), None)
     if mark is not None:
         raise UserError([Problem(label, f"is {mark} text, not UTF-8", None, _SAVE)])
@@ -93,25 +107,29 @@ def read_text(file: Path, label: str) -> str:
     return text
 
 
-def read_bytes(file: Path, label: str) -> bytes:
-    """Read a file as it is. Raises UserError that says why it cannot be read."""
+def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:
+    """Read a file as it is. Raises UserError that says why it cannot be read.
+
+    most: bytes that it may have.
+    """
     try:
-        return _read_bytes(file, label)
+        return _read_bytes(file, label, most)
     except OSError as error:
         raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
 
 
-def _read_bytes(file: Path, label: str) -> bytes:
+def _read_bytes(file: Path, label: str, most: int) -> bytes:
     # without O_NONBLOCK a FIFO would be waited for
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise UserError([Problem(label, "is not a file")])
-        content = opened.read(MAX_FILE + 1) if status.st_size <= MAX_FILE else b""
-    if max(status.st_size, len(content)) <= MAX_FILE:
+        content = opened.read(most + 1) if status.st_size <= most else b""
+    size = max(status.st_size, len(content))
+    if size <= most:
         return content
-    what = f"is too large to be read ({status.st_size / 1e6:.0f} MB)"
-    raise UserError([Problem(label, what, f"at most {MAX_FILE // 10**6} MB")])
+    what = f"is too large to be read ({size / 1e6:.3g} MB)"
+    raise UserError([Problem(label, what, f"at most {most // 10**6} MB")])
 
 
 def _line(content: bytes, error: UnicodeDecodeError) -> str:
@@ -121,7 +139,7 @@ def _line(content: bytes, error: UnicodeDecodeError) -> str:
 
 def read_toml(file: Path, label: str) -> dict[str, Any]:
     """Read a TOML file. Raises UserError with line, column and what the parser said."""
-    text = read_text(file, label)
+    text = read_text(file, label, MAX_TOML)
     try:
         table = tomli.loads(text)
     except tomli.TOMLDecodeError as error:
@@ -132,13 +150,16 @@ def read_toml(file: Path, label: str) -> dict[str, Any]:
         raise UserError([Problem(f"{label}{at}", what, None, "the file is not TOML")]) from error
     except (RecursionError, ValueError) as error:
         raise UserError([Problem(label, _excess(error))]) from error
-    _refuse_excess(table, label)
+    refuse_excess(table, label)
     return table
 
 
-def read_json(file: Path, label: str) -> Any:
-    """Read a JSON file. Raises UserError with line, column and what the parser said."""
-    text = read_text(file, label)
+def read_json(file: Path, label: str, most: int = MAX_FILE) -> Any:
+    """Read a JSON file. Raises UserError with line, column and what the parser said.
+
+    most: bytes that it may have.
+    """
+    text = read_text(file, label, most)
     try:
         value = json.loads(text, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
@@ -148,7 +169,7 @@ def read_json(file: Path, label: str) -> Any:
         raise UserError([Problem(label, str(error))]) from error
     except (RecursionError, ValueError) as error:
         raise UserError([Problem(label, _excess(error))]) from error
-    _refuse_excess(value, label)
+    refuse_excess(value, label)
     return value
 
 
@@ -168,7 +189,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _excess(error: Exception) -> str:
     """Say what a parser could not take in: the other ValueError is that of the many digits."""
-    return _TOO_DEEP if isinstance(error, RecursionError) else "a number has thousands of digits"
+    return TOO_DEEP if isinstance(error, RecursionError) else "a number has thousands of digits"
 
 
 def parse_toml_value(text: str) -> Any:
@@ -191,22 +212,24 @@ def parse_toml_value(text: str) -> Any:
     return value
 
 
-def _refuse_excess(document: Any, label: str) -> None:
+def refuse_excess(document: Any, label: str) -> None:
+    """Raise UserError with the place of the first of `excesses` in a file; label: its name."""
     for place, what in excesses(document):
         raise UserError([Problem(f"{label}: {place}" if place else label, what)])
 
 
 def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield (place, what is wrong) of what is nested too deeply, of numbers too large, and of ESC.
+    """Yield (place, what is wrong) of what no file may have, though a parser takes it.
 
-    place: of the document in a larger one.
+    That is nesting too deep, a number too large, ESC in a text, and a date or time of day. place:
+    of the document in a larger one.
     """
     if not isinstance(document, dict | list):
         if what := _excess_of(document):
             yield ".".join(map(str, place)), what
         return
     if len(place) >= MAX_DEPTH:
-        yield str(place[0]), _TOO_DEEP
+        yield str(place[0]), TOO_DEEP
         return
     for key, part in document.items() if isinstance(document, dict) else enumerate(document):
         if isinstance(part, dict | list) or _excess_of(part):
@@ -217,16 +240,19 @@ def _excess_of(value: Any) -> str:
     """What is wrong with a value that is not a table or list; "" if nothing."""
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         return "the number is out of range, -(2^64 - 1) to 2^64 - 1"
+    if isinstance(value, date | time):
+        return f"{value} is a date or a time of day; write '...' around text, and times as \"25us\""
     return _ESCAPE if isinstance(value, str) and "\x1b" in value else ""
 
 
-def csv_rows(file: Path, label: str) -> list[tuple[int, list[str]]]:
+def csv_rows(file: Path, label: str, most: int = MAX_FILE) -> list[tuple[int, list[str]]]:
     """Read the lines of a CSV file: (line number, cells without blanks around them).
 
-    Lines that start with '#' and empty lines are skipped. Raises UserError.
+    Lines that start with '#' and empty lines are skipped. most: bytes that it may have. Raises
+    UserError.
     """
     found = []
-    for number, line in enumerate(read_text(file, label).splitlines(), 1):
+    for number, line in enumerate(read_text(file, label, most).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         try:

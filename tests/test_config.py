@@ -12,11 +12,13 @@ import pytest
 
 from pyorch.errors import UserError
 from pyorch.loading.find import list_experiments
+from pyorch.loading.layers import MAX_FILES
 from pyorch.loading.load import load_experiment
 from pyorch.loading.model import GONE
 from pyorch.loading.setting import Resolver
 from pyorch.metrics.base import parse, written
 from pyorch.paths import Paths
+from pyorch.reading import MAX_TOML
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
 
@@ -859,6 +861,75 @@ def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path)
     told = complaints(tmp_path, text)
     assert "experiments/parts/two.toml: include: one.toml includes itself" in told
     assert any("there is no file 'three.toml' next to it" in one for one in told)
+
+
+def test_a_file_that_several_include_counts_once(tmp_path: Path) -> None:
+    """Where it is included first: what lies over it there is not undone by the other way to it."""
+    parts = tmp_path / "experiments" / "parts"
+    parts.mkdir(parents=True)
+    common = 'title = "common"\nquestion = "?"\n[[metric]]\nname = "n"\nkind = "fct"\n'
+    (parts / "common.toml").write_text(common)
+    (parts / "one.toml").write_text('include = ["common.toml"]\ntitle = "one"\n')
+    (parts / "two.toml").write_text('include = ["common.toml", "../parts/common.toml"]\n')
+    text = 'include = ["parts/one.toml", "parts/two.toml", "parts/two.toml"]\n'
+    found = load(tmp_path, text + MINIMAL.replace('title = "A test"\n', ""))
+    assert (found.title, found.question) == ("one", "?")
+    assert [metric.name for metric in found.metrics] == ["n"]
+
+
+def test_includes_end(tmp_path: Path) -> None:
+    """Each file that includes the next one twice, more of them than may be, loops of links."""
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"p{number}.toml").write_text(
+            f'include = ["p{number + 1}.toml", "./p{number + 1}.toml"]\n'
+        )
+    (folder / "p40.toml").write_text('question = "at the end?"\n')
+    assert load(tmp_path, 'include = ["p0.toml"]\n' + MINIMAL).question == "at the end?"
+    for number in range(MAX_FILES):
+        (folder / f"p{number}.toml").write_text(f'include = ["p{number + 1}.toml"]\n')
+    (folder / f"p{MAX_FILES}.toml").write_text("")
+    [told] = complaints(tmp_path, 'include = ["p0.toml"]\n' + MINIMAL)
+    assert told.endswith(
+        f"more than {MAX_FILES} files are included\n    allowed: at most 200 files"
+    )
+    for number in range(4):
+        (folder / f"p{number}.toml").write_text("#" * (MAX_TOML // 4))
+    text = f"include = {[f'p{number}.toml' for number in range(4)]}\n"
+    [told] = complaints(tmp_path, text + MINIMAL)
+    assert "it has 8.0 MB\n    allowed: at most 8 MB" in told
+    (folder / "loop.toml").symlink_to("loop.toml")
+    [told] = complaints(tmp_path, 'include = ["loop.toml"]\n' + MINIMAL)
+    assert told == "experiments/x.toml: include: there is no file 'loop.toml' next to it"
+
+
+def test_a_list_of_set_that_is_none_is_told(tmp_path: Path) -> None:
+    """Also where it is laid over an included list of the same name, which it cannot join."""
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    (folder / "below.toml").write_text('[set]\nbig = ["run.duration=1ms"]\n')
+    text = 'include = ["below.toml"]\n' + MINIMAL + '[set]\nbig = [{ value = "x" }]\n'
+    [told] = complaints(tmp_path, text)
+    assert "set.big" in told
+    assert "a list of strings" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ('[sweep]\n"pfc.refresh_at" = [[{x = 01:02:03}], 0.9]', "sweep.pfc.refresh_at.0.0.x"),
+        ("[buffer]\nalpha = 1979-05-27", "buffer.alpha"),
+        ("[[traffic]]\nkind = 1979-05-27T07:32:00Z", "traffic.1.kind"),
+    ],
+)
+def test_dates_are_refused_with_their_place(tmp_path: Path, line: str, place: str) -> None:
+    """TOML has them; no key of an experiment takes one."""
+    [told] = complaints(tmp_path, MINIMAL + line)
+    assert told.startswith(f"experiments/x.toml: {place}: ")
+    assert "is a date or a time of day" in told
+    [told] = complaints(tmp_path, MINIMAL, "buffer.alpha=[01:02:03]")
+    assert "is a date or a time of day" in told
 
 
 def test_routes_are_one_for_each_host(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyorch.config import topology
+from pyorch.config.plain_yaml import MAX_YAML
+from pyorch.config.topology_file import MAX_BYTES, MAX_PARTS
+from pyorch.errors import UserError
 from pyorch.fields import decode, encode
 from pyorch.findings import Findings
 
@@ -192,12 +196,13 @@ WRONG = [
     ("n.graphml", _graphml('<node id="a"><data key="k">x</data></node>'), "'x' does not fit"),
     ("n.graphml", _graphml("").replace('"int"', '"furlong"'), "'furlong' does not fit"),
     ("n.yml", "topology: [", "is not YAML"),
-    ("n.yml", "a: 1\n\n2020-13-45: 1", "line 3: is not YAML: the value looks like a date"),
-    ("n.yml", "a: !!int x", "line 1: is not YAML: the value looks like a date, a number"),
+    ("n.yml", "a: !!timestamp 2020-13-45", "line 1: is not YAML: could not determine a construct"),
+    ("n.yml", "a: 1\nb: !!int x", "line 2: is not YAML: the value looks like a number or a truth"),
+    ("n.yml", "a: &a [*a]", "for themselves"),
     ("n.yml", "a: !!bool x", "line 1: is not YAML"),
     ("n.yml", "a: !!timestamp x", "line 1: is not YAML"),
-    ("n.yml", f"a:\n  - 0x{'F' * 5000}", "line 2: is not YAML: the number is out of range"),
-    ("n.yml", "a: " + "[" * 3000, "is nested too deeply"),
+    ("n.yml", f"a:\n  - 0x{'F' * 5000}", "a.0: the number is out of range"),
+    ("n.yml", "a: " + "[" * 100_000, "are nested more than 32 deep"),
     ("n.yml", "topology: {nodes: {a: , no: }, links: []}", "node 2: its name is a truth value"),
     ("n.yml", "topology: {nodes: {a: , b: }, links: [null]}", "links[0]: it is not a link"),
     ("n.yml", "a: 1", "is not a containerlab file"),
@@ -324,3 +329,79 @@ def test_directed_graphs_and_hosts_with_more_links_are_told(tmp_path: Path) -> N
     (tmp_path / "b.csv").write_bytes(b"\xff\xfea,b")
     _, problems = _resolve({"file": "b.csv"}, tmp_path)
     assert "b.csv: is UTF-16 text, not UTF-8" in problems[0]
+
+
+def _doubling(line: str, levels: int = 40) -> str:
+    """Lines that each name the one before twice: 2^levels values when all are written out."""
+    lines = [line.format(this=n, below=n - 1) for n in range(1, levels)]
+    return "\n".join(["a0: &a0 {k0: 1}", *lines, "topology: {nodes: {s: {kind: *a9}}}"])
+
+
+def _timed(file: str, folder: Path) -> tuple[Any, list[str], float]:
+    """A network or its problems, and the CPU time that they took [s]."""
+    begin = time.process_time()
+    resolved, problems = _resolve({"file": file}, folder)
+    return resolved, problems, time.process_time() - begin
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _doubling("a{this}: &a{this} {{<<: [*a{below}, *a{below}], k{this}: 1}}"),
+        _doubling("a{this}: &a{this} [*a{below}, *a{below}]"),
+        # merges of a chain: the sum of 1 to 4,000
+        _doubling("a{this}: &a{this} {{<<: *a{below}, k{this}: 1}}", 4000),
+    ],
+    ids=["merges", "aliases", "chain"],
+)
+def test_yaml_is_counted_before_it_is_written_out(text: str, tmp_path: Path) -> None:
+    """A kilobyte can stand for more values than any memory holds: it is refused as what it is."""
+    (tmp_path / "n.yml").write_text(text)
+    _, problems, taken = _timed("n.yml", tmp_path)
+    assert "aliases and merges stand for too many values" in problems[0]
+    assert taken < 6
+
+
+def test_an_alias_of_a_long_text_is_never_written_out(tmp_path: Path) -> None:
+    """Attributes that may say what a node is are looked at only where they are plain."""
+    text = f"a: &a {'x' * 10**6}\nb: &b [{', '.join(['*a'] * 10**5)}]\n"
+    text += "topology:\n  nodes: {s: , h: {kind: *b, role: host}, g: {kind: linux}}\n"
+    text += '  links: [{endpoints: ["s:1", "h:1"]}, {endpoints: ["s:2", "g:1"]}]\n'
+    (tmp_path / "n.yml").write_text(text)
+    resolved, problems = _resolve({"file": "n.yml"}, tmp_path)
+    assert resolved is not None, problems
+
+
+def test_a_network_has_a_bound(tmp_path: Path) -> None:
+    """Of bytes before a file is parsed, and of nodes and links before anything is made of them."""
+    (tmp_path / "n.yml").write_text("#" * (MAX_YAML + 1))
+    (tmp_path / "n.graphml").write_text(_graphml(*['<node id="a"/>'] * (MAX_PARTS + 1)))
+    (tmp_path / "n.csv").write_text("a,b\n" + "".join(f"h{n},s\n" for n in range(MAX_PARTS // 2)))
+    (tmp_path / "long.csv").write_text("#" * (MAX_BYTES + 1))
+    for name, said in (
+        ("n.yml", "n.yml: is too large to be read (2 MB)\n    allowed: at most 2 MB"),
+        ("n.graphml", "n.graphml: its network has 100,001 nodes and links"),
+        ("n.csv", "n.csv: its network has 100,001 nodes and links"),
+        ("long.csv", "long.csv: is too large to be read (8 MB)\n    allowed: at most 8 MB"),
+    ):
+        _, found, taken = _timed(name, tmp_path)
+        assert found[0].startswith(said)
+        assert taken < 2
+
+
+def test_many_wrong_parts_take_no_longer_than_they_must(tmp_path: Path) -> None:
+    """40,000 nodes without a link, and links whose ends are 20,000 unknown nodes."""
+    apart = {"nodes": [{"id": f"n{n}"} for n in range(40_000)], "edges": []}
+    unknown = {
+        "nodes": [{"id": f"n{n}"} for n in range(20_000)],
+        "edges": [{"source": f"m{n}", "target": "n0"} for n in range(20_000)],
+    }
+    (tmp_path / "n.json").write_text(json.dumps(apart))
+    _, found, taken = _timed("n.json", tmp_path)
+    assert any("consists of 40000 parts" in one for one in found)
+    assert taken < 4
+    (tmp_path / "n.json").write_text(json.dumps(unknown))
+    begin = time.process_time()
+    with pytest.raises(UserError, match="there is no node 'm0'"):  # the most that is noted
+        _resolve({"file": "n.json"}, tmp_path)
+    assert time.process_time() - begin < 4

@@ -24,7 +24,7 @@ from pyorch.config.topology_kinds import Explicit
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.fields import Names, decode, encode
 from pyorch.findings import Findings, Path
-from pyorch.reading import MAX_INTEGER, csv_rows, is_file, read_json, read_text
+from pyorch.reading import csv_rows, is_file, read_json, read_text
 from pyorch.units import RATES, TIMES, parse_rate, parse_time
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
 """Their values for hosts, and the kind of a containerlab container that may be anything."""
 SPECIAL = frozenset({"host", "macvlan", "mgmt-net", "vxlan", "vxlan-stitch", "dummy"})
 """Ends of containerlab links that are not nodes of the topology."""
+MAX_BYTES = 8 * 10**6
+"""Largest file of a network; YAML has less (`plain_yaml`). GraphML takes 0.6 s a megabyte."""
+MAX_PARTS = 100_000
+"""Nodes and links that such a file may have, together."""
+_PARTS = re.compile(r"<(?:\w+:)?(?:node|edge)\b")
 _IDS = "each a string or a number"
 _QUOTED = re.compile(r"('[^']*')$")
 
@@ -137,13 +142,14 @@ class FileTopology(TopologyTable):
         kind = self.format or SUFFIXES[file.suffix.lower()]
         try:
             graph = _READERS[kind](file, self.file, tell)
+            # without the refused parts the network would only give further, misleading problems
+            if graph is None or len(findings.problems) > before:
+                return None
+            _refuse_many(len(graph.nodes) + len(graph.edges), self.file)
+            form = self._form(graph, tell)
         except UserError as error:
             findings.merge(error.problems)
             return None
-        # without the refused parts the network would only give further, misleading problems
-        if graph is None or len(findings.problems) > before:
-            return None
-        form = self._form(graph, tell)
         return decode(Explicit, form) if len(findings.problems) == before else None
 
     def _form(self, graph: Graph, tell: Tell) -> dict[str, Any]:
@@ -212,7 +218,7 @@ class FileTopology(TopologyTable):
             if value is None or value == "":
                 link[key] = default
                 continue
-            text = str(value).strip()
+            text = (_plain(value) or "a list or table").strip()
             if unit is not None and _is_number(text):
                 text = f"{text}{unit}"
             try:
@@ -243,14 +249,20 @@ def _is_number(text: str) -> bool:
 
 
 def _is_host(attributes: Mapping[str, Any], links: int) -> bool:
-    says = {str(attributes.get(key, "")).lower() for key in ROLES}
+    says = {(_plain(attributes.get(key)) or "").lower() for key in ROLES}
     return bool(says & HOSTS) or (PLAIN in says and links == 1)
+
+
+def _refuse_many(parts: int, label: str) -> None:
+    if parts > MAX_PARTS:
+        what = f"its network has {parts:,} nodes and links"
+        raise UserError([Problem(label, what, f"at most {MAX_PARTS:,}")])
 
 
 def _chosen(patterns: Sequence[str], names: Collection[str], key: str, tell: Tell) -> set[str]:
     found: set[str] = set()
     for pattern in patterns:
-        some = fnmatch.filter(names, pattern)
+        some = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not some:
             what = f"no node is called {pattern!r} ({key})"
             tell("", what, one_of(names), suggest(pattern, names))
@@ -290,22 +302,24 @@ def _parts(graph: Graph) -> list[set[str]]:
     for edge in graph.edges:
         near[edge.a].add(edge.b)
         near[edge.b].add(edge.a)
-    left = dict.fromkeys(graph.nodes)
+    seen = set[str]()
     parts = []
-    while left:
-        part, front = set[str](), [next(iter(left))]
+    for name in graph.nodes:
+        if name in seen:
+            continue
+        part, front = set[str](), [name]
         while front:
             node = front.pop()
             if node not in part:
                 part.add(node)
                 front += near[node]
         parts.append(part)
-        left = {name: None for name in left if name not in part}
+        seen |= part
     return parts
 
 
 def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:
-    names = {name: str(of.get(attribute, "")) for name, of in graph.nodes.items()}
+    names = {name: _plain(of.get(attribute)) or "" for name, of in graph.nodes.items()}
     for name, new in names.items():
         if not new:
             known = sorted({key for of in graph.nodes.values() for key in of})
@@ -339,13 +353,14 @@ def _graphml(file: FilePath, label: str, tell: Tell) -> Graph | None:
 
     import networkx as nx
 
-    content = read_text(file, label).encode()
+    content = read_text(file, label, MAX_BYTES)
+    _refuse_many(sum(1 for _ in _PARTS.finditer(content)), label)
     try:
         with warnings.catch_warnings():
             # of ports, which do not matter here, and of keys without a type, which are strings
             warnings.simplefilter("ignore")
-            graph = nx.read_graphml(io.BytesIO(content))
-        root = fromstring(content)  # noqa: S314 (as networkx does; expat limits its entities)
+            graph = nx.read_graphml(io.BytesIO(content.encode()))
+        root = fromstring(content.encode())  # noqa: S314 (as networkx does; expat limits its entities)
     except RecursionError:
         tell("", "is nested too deeply", None, None)
         return None
@@ -390,7 +405,7 @@ def _check_graphml(root: Element, tell: Tell) -> None:
 
 def _node_link(file: FilePath, label: str, tell: Tell) -> Graph | None:
     """Node-link data as networkx writes them; networkx would turn all ends of links into nodes."""
-    content = read_json(file, label)
+    content = read_json(file, label, MAX_BYTES)
     of = content if isinstance(content, dict) else {}
     key = "links" if "links" in of else "edges"
     nodes, links = of.get("nodes"), of.get(key)
@@ -432,14 +447,18 @@ def _name(value: object) -> str | None:
     """Return the name of a node; networkx writes tuples, such as places in a grid, as lists."""
     if isinstance(value, list | tuple):
         return str(tuple(value))
-    plain = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return str(value) if plain else None
+    return None if isinstance(value, bool) else _plain(value)
+
+
+def _plain(value: object) -> str | None:
+    """Return a value as text; None of a list or table, which aliases of YAML can make endless."""
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def _csv(file: FilePath, label: str, tell: Tell) -> Graph | None:
     """Links in the columns a and b, and attributes in the others; # begins a comment."""
     allowed = "a, b, and perhaps rate, delay and others, each once"
-    rows = csv_rows(file, label)
+    rows = csv_rows(file, label, MAX_BYTES)
     if not rows:
         tell("", "it has no line with the names of the columns", allowed, None)
         return None
@@ -460,40 +479,11 @@ def _csv(file: FilePath, label: str, tell: Tell) -> Graph | None:
     return graph
 
 
-def _yaml(file: FilePath, label: str) -> Any:
-    """Return the content of a YAML file. Raises UserError with line and parser's message."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        """Reports the line of what PyYAML takes for a date or a number and cannot convert."""
-
-        @override
-        def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-            what = "the value looks like a date, a number or a truth value, but is not a valid one"
-            try:
-                value = super().construct_object(node, deep)
-            except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
-                raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark) from error
-            if isinstance(value, int) and abs(value) > MAX_INTEGER:
-                what = "the number is out of range, -(2^64 - 1) to 2^64 - 1"
-                raise yaml.MarkedYAMLError(problem=what, problem_mark=node.start_mark)
-            return value
-
-    text = read_text(file, label)
-    try:
-        return yaml.load(text, Loader)  # noqa: S506 (a SafeLoader)
-    except RecursionError as error:
-        raise UserError([Problem(label, "is nested too deeply")]) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{label}: line {mark.line + 1}" if mark else label
-        what = f"is not YAML: {getattr(error, 'problem', None) or error}"
-        raise UserError([Problem(where, what)]) from error
-
-
 def _containerlab(file: FilePath, label: str, tell: Tell) -> Graph | None:
     """Nodes and links of `topology` in a file of containerlab."""
-    content = _yaml(file, label)
+    from pyorch.config.plain_yaml import read_yaml
+
+    content = read_yaml(file, label)
     inner = content.get("topology") if isinstance(content, dict) else None
     nodes = inner.get("nodes") if isinstance(inner, dict) else None
     links = inner.get("links", []) if isinstance(inner, dict) else None
@@ -504,7 +494,7 @@ def _containerlab(file: FilePath, label: str, tell: Tell) -> Graph | None:
     for number, (key, of) in enumerate(nodes.items(), 1):
         name = _name(key)
         if name is None:  # also yes, no, on and off
-            what = "its name is a truth value, a date or empty in YAML"
+            what = "its name is a truth value or empty in YAML"
             tell(f"topology.nodes, node {number}", what, "a string", "put the name in quotes")
         else:
             graph.nodes[name] = of if isinstance(of, dict) else {}
@@ -534,7 +524,7 @@ def _ends(link: object) -> Iterator[str]:
         if isinstance(end, str):
             yield end.partition(":")[0]
         elif isinstance(end, dict) and "node" in end:
-            yield str(end["node"])
+            yield _plain(end["node"]) or "a list or table"
 
 
 _READERS: dict[Format, Callable[[FilePath, str, Tell], Graph | None]] = {

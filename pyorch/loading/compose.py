@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from os.path import realpath
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -56,7 +57,7 @@ def composed(
 
 def _of_files(content: dict[str, Any], document: Document, folder: FilePath) -> list[Problem]:
     """Report the parts of a document that are valid in its own folder only."""
-    if folder.resolve() == document.file.parent.resolve():
+    if realpath(folder) == realpath(document.file.parent):
         return []
     named = ["variants.files"] if FILES in _table(content, "variants") else []
     named += ["kinds"] if "kinds" in content else []

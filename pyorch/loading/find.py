@@ -120,7 +120,7 @@ def _tomls(folder: FilePath) -> list[FilePath]:
 
 
 def _name(file: FilePath, paths: Paths) -> str:
-    root = paths.experiments.resolve()
+    root = FilePath(realpath(paths.experiments))
     resolved = FilePath(realpath(file))
     if resolved.is_relative_to(root):
         return _below(resolved, root)
@@ -150,7 +150,8 @@ def claim_results(name_or_path: str | Document, paths: Paths) -> str:
 
 def _label(file: FilePath, paths: Paths) -> str:
     # a link has its own name, even a broken one
-    resolved, root = file.parent.resolve() / file.name, paths.root.resolve()
+    resolved = FilePath(realpath(file.parent), file.name)
+    root = FilePath(realpath(paths.root))
     inside = resolved.is_relative_to(root)
     return resolved.relative_to(root).as_posix() if inside else str(file)
 

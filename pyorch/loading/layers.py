@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
+from os.path import realpath
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
@@ -14,46 +15,92 @@ from typing import Any, TypeGuard
 from pyorch.errors import Problem, UserError, suggest
 from pyorch.findings import Path, Place, dotted
 from pyorch.loading.model import EACH, ENTRIES
-from pyorch.reading import is_file, read_toml
+from pyorch.reading import MAX_TOML, is_file, read_toml, size_of
 
 Places = dict[Path, Place]
 """Places of keys that are not at their own place in the file; nested keys follow them."""
 _SET = ("set",)
+MAX_FILES = 200
+"""Files that one may include, with those that they include."""
+_TOO_MANY = f"more than {MAX_FILES} files are included"
 _NO_FILE = "there is no file {!r} next to it"
 _ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
 
 
 def read_layers(
-    file: FilePath, label: str, joined: Collection[str] = (), above: tuple[FilePath, ...] = ()
+    file: FilePath, label: str, joined: Collection[str] = ()
 ) -> tuple[dict[str, Any], Places]:
     """Return the content of a file laid over its includes, and the places of included keys.
 
-    label: its name in messages. joined: keys whose lists are joined, besides lists of tables.
-    above: files that include this one. Raises UserError with all problems of the files.
+    A file that several of them include counts once, where it is included first. label: its name in
+    messages. joined: keys whose lists are joined, besides lists of tables. Raises UserError with
+    all problems of the files.
     """
-    content = read_toml(file, label)
-    names = content.pop("include", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        what = f"{names!r} is not a list of files"
-        raise UserError([Problem(f"{label}: include", what, '["parts/common.toml"]')])
-    whole: dict[str, Any] = {}
-    places: Places = {}
-    problems: list[Problem] = []
-    for name in names:
-        part, shown = file.parent / name, str(PurePosixPath(label).parent / name)
-        circle = part.resolve() in [one.resolve() for one in (*above, file)]
-        try:
-            if circle or not is_file(part):
-                what = f"{name} includes itself" if circle else _NO_FILE.format(name)
-                raise UserError([Problem(f"{label}: include", what)])
-            below, more = read_layers(part, shown, joined, (*above, file))
-            lay(whole, below, joined, places, more)
-        except UserError as error:
-            problems += error.problems
-    if problems:
-        raise UserError(problems)
-    lay(whole, content, joined, places, {(key,): (label, (key,)) for key in content})
-    return whole, places
+    return _Layers(joined).read(file, label, ())
+
+
+class _Layers:
+    """Reads a file and its includes, each file once, however many include it."""
+
+    def __init__(self, joined: Collection[str]) -> None:
+        self._joined = joined
+        self._read: set[str] = set()
+        self._bytes = 0
+
+    def read(
+        self, file: FilePath, label: str, above: tuple[str, ...]
+    ) -> tuple[dict[str, Any], Places]:
+        """Return a file's content over its includes, and their places; above: what includes it."""
+        self._count(file, label)
+        above = (*above, realpath(file))
+        content = read_toml(file, label)
+        names = content.pop("include", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            what = f"{names!r} is not a list of files"
+            raise UserError([Problem(f"{label}: include", what, '["parts/common.toml"]')])
+        whole: dict[str, Any] = {}
+        places: Places = {}
+        problems: list[Problem] = []
+        for name in dict.fromkeys(names):
+            try:
+                below, more = self._part(file, label, name, above)
+                lay(whole, below, self._joined, places, more)
+            except _TooManyError:
+                raise
+            except UserError as error:
+                problems += error.problems
+        if problems:
+            raise UserError(problems)
+        lay(whole, content, self._joined, places, {(key,): (label, (key,)) for key in content})
+        return whole, places
+
+    def _part(
+        self, file: FilePath, label: str, name: str, above: tuple[str, ...]
+    ) -> tuple[dict[str, Any], Places]:
+        """Return what a file includes by a name; nothing if that has been read before."""
+        part = file.parent / name
+        if not is_file(part):
+            raise UserError([Problem(f"{label}: include", _NO_FILE.format(name))])
+        real = realpath(part)
+        if real in above:
+            raise UserError([Problem(f"{label}: include", f"{name} includes itself")])
+        if real in self._read:
+            return {}, {}
+        return self.read(part, str(PurePosixPath(label).parent / name), above)
+
+    def _count(self, file: FilePath, label: str) -> None:
+        """Raise _TooManyError when this file makes too many, or too much text."""
+        self._read.add(realpath(file))
+        self._bytes += size_of(file)
+        if len(self._read) > MAX_FILES:
+            raise _TooManyError([Problem(label, _TOO_MANY, f"at most {MAX_FILES} files")])
+        if self._bytes > MAX_TOML:
+            what = f"with the files that it includes it has {self._bytes / 1e6:.1f} MB"
+            raise _TooManyError([Problem(label, what, f"at most {MAX_TOML // 10**6} MB")])
+
+
+class _TooManyError(UserError):
+    """A file includes more than can be read: nothing else needs to be said of it."""
 
 
 def lay(
@@ -80,10 +127,8 @@ def lay(
                 shifted = str(len(old) + number)
                 places[*here, shifted] = place_of(more, (*here, str(number)))
             below[key] = [*old, *value]
-        elif (
-            (key in joined or at == ("set",)) and isinstance(old, list) and isinstance(value, list)
-        ):
-            below[key] = list(dict.fromkeys([*old, *value]))
+        elif (key in joined or at == _SET) and isinstance(old, list) and isinstance(value, list):
+            below[key] = _joined(old, value)
         else:
             for path in [path for path in places if path[: len(here)] == here]:
                 del places[path]
@@ -91,6 +136,12 @@ def lay(
             places |= {path: one for path, one in more.items() if path[: len(here)] == here}
             below[key] = value
     return below
+
+
+def _joined(old: list[Any], new: list[Any]) -> list[Any]:
+    """Join two lists; texts, which are all that such a list may have, occur once."""
+    both = [*old, *new]
+    return list(dict.fromkeys(both)) if all(isinstance(one, str) for one in both) else both
 
 
 def _is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:

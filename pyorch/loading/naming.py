@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection
+from os.path import realpath
 from pathlib import Path
 
 from pyorch.files import RESULTS_HINT, create_atomically, make_folder, storage_error
@@ -26,7 +27,7 @@ def name_outside(file: Path, taken: Collection[str], paths: Paths) -> str:
 
     taken: names and folders of the experiments inside, which it must avoid.
     """
-    resolved = file.resolve()
+    resolved = realpath(file)
     short = file.stem
     digest = hashlib.sha256(os.fsencode(resolved)).hexdigest()[:_DIGITS]
     own = f"{short[:_LONGEST]}-{digest}"
@@ -42,7 +43,7 @@ def claim(name: str, file: Path, paths: Paths) -> bool:
     Raises UserError when the folder cannot be written.
     """
     folder = paths.experiment_results(name)
-    path = os.fsencode(file.resolve())
+    path = os.fsencode(realpath(file))
     try:
         make_folder(folder, below=paths.results)
         if not (folder / OWNER).exists():
