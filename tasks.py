@@ -27,7 +27,8 @@ globals().update({verb.__name__: verb for verb in verbs.VERBS})  # invoke looks 
 @task(
     name="test",
     help={
-        "quick": "leave out sanitizers and slow tests",
+        "quick": "a minute: only what Python alone decides; with -k also C++ suites, not sanitized",
+        "all": "also what passed already with the same inputs; for CI and releases",
         "coverage": "say which lines of pyorch pytest runs; takes longer",
         "many": "only the C++ suites, with thousands of random networks (-k proof: some minutes)",
         "k": "only Python tests that match this expression, and C++ suites with it in their name, "
@@ -35,12 +36,17 @@ globals().update({verb.__name__: verb for verb in verbs.VERBS})  # invoke looks 
     },
 )
 def run_tests(
-    context: Context, quick: bool = False, k: str = "", many: bool = False, coverage: bool = False
+    context: Context,
+    quick: bool = False,
+    all: bool = False,  # noqa: A002 (the option is --all)
+    k: str = "",
+    many: bool = False,
+    coverage: bool = False,
 ) -> None:
-    """Run all tests: the C++ suites, then pytest."""
+    """Run all tests whose inputs changed since they passed: pytest, and the C++ suites."""
     from tools import develop
 
-    finish(develop.run_tests(quick, k, many, coverage))
+    finish(develop.run_tests(quick, k, many, coverage, all))
 
 
 @task(

@@ -52,9 +52,15 @@ def of_types(fingerprint: str, types: frozenset[str]) -> str:
     used = modules_of(fingerprint, types)
     if not used:
         return fingerprint
-    common, _, modules = _parse(fingerprint)
-    lines = [common, *(f"{name}={modules[name].digest}" for name in sorted(used))]
-    return hashlib.sha256(" ".join(lines).encode()).hexdigest()
+    return _digest(fingerprint, used)
+
+
+def of_module(fingerprint: str, name: str) -> str:
+    """Return what of a fingerprint concerns a module: its code, and that of all that it needs.
+
+    Raises KeyError if there is no such module.
+    """
+    return _digest(fingerprint, _with_needs({name}, _parse(fingerprint)[2]))
 
 
 def modules_of(fingerprint: str, types: Iterable[str]) -> frozenset[str]:
@@ -66,14 +72,25 @@ def modules_of(fingerprint: str, types: Iterable[str]) -> frozenset[str]:
     _, base, modules = _parse(fingerprint)
     homes = {name: module for module, part in modules.items() for name in part.types}
     used = {base} | {homes.get(name, "") for name in types}
-    if not used <= modules.keys():
-        return frozenset()
+    return _with_needs(used, modules) if used <= modules.keys() else frozenset()
+
+
+def _with_needs(names: Iterable[str], modules: Mapping[str, ModulePrint]) -> frozenset[str]:
+    """Modules and all that they need, directly or not."""
+    used = set(names)
     waiting = list(used)
     while waiting:
         needs = {name for name in modules[waiting.pop()].needs if name in modules}
         waiting += needs - used
         used |= needs
     return frozenset(used)
+
+
+def _digest(fingerprint: str, names: Iterable[str]) -> str:
+    """The digest of what all runs depend on, and of these modules."""
+    common, _, modules = _parse(fingerprint)
+    lines = [common, *(f"{name}={modules[name].digest}" for name in sorted(names))]
+    return hashlib.sha256(" ".join(lines).encode()).hexdigest()
 
 
 @lru_cache(maxsize=16)

@@ -32,6 +32,9 @@ from tools.bakeoff.page import (
 from tools.bakeoff.sensitivity import Vary, told, turn
 from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
+INPUTS = ("constraints.txt", "experiments", "ns3-modules", "pyorch", "tests/forms.py", "tools")
+pytestmark = pytest.mark.inputs(*INPUTS, "docs/bakeoff.md")
+
 ROW = Row(study="bakeoff/x", scene="X", label="Time", metric="time", better="lower", unit="us")
 
 
@@ -242,6 +245,7 @@ def test_scales_are_those_of_the_scenes() -> None:
         overrides_of("fulll", paths)
 
 
+@pytest.mark.studies
 def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     """Each row names a study, a metric of it, and settings that the study has."""
     from pyorch.loading.load import load_experiment
@@ -449,6 +453,7 @@ def test_only_independent_draws_have_an_interval() -> None:
     assert cost_line(cost("PFC", [rings]))[5] == "40 of 40 runs; 4 of 4 settings"
 
 
+@pytest.mark.studies
 def test_the_ring_draws_starts_and_failed_links_are_draws() -> None:
     """What a seed draws of a scene is read in its plan."""
     from pyorch.pipeline import make_plan
@@ -461,6 +466,7 @@ def test_the_ring_draws_starts_and_failed_links_are_draws() -> None:
     assert len(_drawn(failures.specs)) == 2
 
 
+@pytest.mark.studies
 def test_a_seed_has_the_same_flows_under_every_scheme() -> None:
     """Telemetry makes frames longer; a load does not count it, or there would be fewer flows."""
     from pyorch.config import topology, traffic
@@ -477,6 +483,7 @@ def test_a_seed_has_the_same_flows_under_every_scheme() -> None:
     assert {name: len(kinds) for name, kinds in found.items()} == dict.fromkeys(found, 1)
 
 
+@pytest.mark.studies
 def test_every_scheme_fits_every_scene_at_full_scale() -> None:
     """Nobody simulates these in CI, but all of their networks are built and checked."""
     done = subprocess.run(

@@ -756,6 +756,7 @@ def test_chosen_suites_are_built_alone(project: Path) -> None:
     """`invoke test -k X`: one program a module that has X, and neither others nor examples."""
     assert suites_by_module(project)["demo"] == ["demo-counter"]
     assert run_cpp_tests(quiet=True, root=project, expression="elsewhere") == []
+    assert run_cpp_tests(quiet=True, root=project, without=["demo"]) == []
     [passed] = run_cpp_tests(quiet=True, root=project, expression="COUNT")
     assert (passed.name, passed.passed) == ("demo-counter", True)
     [programs] = ensure_built(quiet=True, root=project).folder.glob("programs-*")

@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.config.experiment import Experiment
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from tests.forms import form
+from tests.shipped import MARKS, studies
 from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
@@ -32,17 +30,13 @@ from tools.reproduction.claims import (
 )
 from tools.reproduction.published import Published, load_published
 
+pytestmark = MARKS
+
 
 @cache
 def published() -> Published:
     """The file of the project."""
     return load_published(default_paths().published)
-
-
-@cache
-def studies() -> dict[str, Experiment]:
-    """All studies of the project."""
-    return {name: load_experiment(name) for name, _ in list_experiments()}
 
 
 @cache

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -515,7 +515,7 @@ def test_the_verdict_on_all_tests_is_honest(
     assert develop.verdict(suites, pytest_code, chosen) == (expected.startswith("all"), expected)
 
 
-def _suites_beside(profiles: Sequence[str], expression: str) -> Suites:
+def _suites_beside(profiles: Mapping[str, Collection[str]], expression: str) -> Suites:
     """In place of the C++ suites: begins what pytest waits for, and waits for what it begins."""
     folder = Path(os.environ["BOTH"])
     (folder / "suites").touch()

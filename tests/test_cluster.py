@@ -1168,7 +1168,7 @@ def test_invoke_test_says_that_no_slurm_is_there(
     monkeypatch.setattr(develop, "_system_program", lambda _name: daemon)
     monkeypatch.setattr(develop, "_call", lambda *_arguments: 0)
     skipped: list[str] = []
-    assert develop._run_pytest(False, "", skipped) == 0
+    assert develop._run_pytest(develop.Chosen(), skipped) == 0
     assert any("apt-get install slurm-wlm munge" in line for line in skipped) is told
 
 

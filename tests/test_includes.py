@@ -161,7 +161,11 @@ def compiler(tmp_path_factory: pytest.TempPathFactory) -> Compiler:
 @pytest.mark.slow
 @pytest.mark.xdist_group("includes")
 @pytest.mark.parametrize(
-    "module", sorted(path.parent.name for path in MODULES.glob("*/CMakeLists.txt"))
+    "module",
+    [
+        pytest.param(name, marks=pytest.mark.inputs(f"ns3-modules/{name}"))
+        for name in sorted(path.parent.name for path in MODULES.glob("*/CMakeLists.txt"))
+    ],
 )
 def test_each_file_includes_what_it_needs(compiler: Compiler, module: str) -> None:
     """Builds compile sources together, where one has what another includes; ns-3's trees do not."""
@@ -175,6 +179,7 @@ def test_each_file_includes_what_it_needs(compiler: Compiler, module: str) -> No
 @pytest.mark.cpp
 @pytest.mark.slow
 @pytest.mark.xdist_group("includes")
+@pytest.mark.inputs("ns3-modules/lossless")
 def test_a_missing_include_is_found(compiler: Compiler, tmp_path: Path) -> None:
     """The test above can fail: without a precompiled header, and with each of them."""
     file = tmp_path / "mine.cc"

@@ -16,13 +16,14 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
 from pyorch.paths import default_paths
 from pyorch.reading import read_toml
 from pyorch.report.quantities import show_text
+from tests.shipped import MARKS, studies
 from tools.reproduction.page import Row, from_csv
 from tools.reproduction.published import load_published
+
+pytestmark = [*MARKS, pytest.mark.inputs("docs", "tests/published")]
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tests" / "published"
@@ -127,8 +128,8 @@ def test_only_what_is_printed_is_called_published() -> None:
     """
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("studies-*.md")]
     published = load_published(default_paths().published)
-    for name, _ in list_experiments():
-        for expect in load_experiment(name).expects:
+    for name, study in studies().items():
+        for expect in study.expects:
             if expect.origin() != "published":
                 continue
             document = published.document_of(expect.source)

@@ -18,7 +18,7 @@ from tools.reproduction.claims import HOLDS, REFUTED, Evidence
 from tools.reproduction.page import Row, from_csv, write_page
 from tools.reproduction.published import Document, Published, load_published
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 LOADED = "[...document.images].every((i) => i.complete && i.naturalWidth > 0)"
 DRAWN = """[...document.querySelectorAll('.live')].every(

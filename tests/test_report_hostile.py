@@ -27,6 +27,8 @@ from tests.test_report import (
     sweep,
 )
 
+pytestmark = pytest.mark.drawing
+
 Tables = dict[str, pd.DataFrame]
 NUMBERS = ("peak_queue_bytes", "pauses_sent", "queue_mean")
 

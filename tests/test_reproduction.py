@@ -20,6 +20,7 @@ from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import make_plan
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.tex import booktabs, escape
+from tests.shipped import MARKS, studies
 from tools.reproduction.claims import (
     HOLDS,
     NOT_JUDGED,
@@ -29,7 +30,7 @@ from tools.reproduction.claims import (
     VERDICTS,
     Evidence,
 )
-from tools.reproduction.command import names_of, rows_of, settings_of, unread
+from tools.reproduction.command import names_of, rows_of, settings_of, unread_of
 from tools.reproduction.page import (
     FACTS,
     NOT_MODELLED,
@@ -49,6 +50,8 @@ from tools.reproduction.page import (
 from tools.reproduction.published import CLOSED_FORMS, Number, Published, load_published
 
 CHEAP = ("gfc/two-to-one", "gfc/overhead", "sfc/reaction", "dcfit/memory", "pfc/delay-parts")
+pytestmark = MARKS
+
 DOCUMENTS = {"gfc", "dcfit", "dsh", "pffc", "sfc"}
 
 
@@ -60,7 +63,7 @@ def kept_rows() -> list[Row]:
 
 def unread_studies() -> list[Study]:
     """All studies of the project, without results."""
-    return [unread(name, default_paths()) for name, _ in list_experiments()]
+    return [unread_of(name, study) for name, study in studies().items()]
 
 
 def test_the_page_has_every_claim_of_every_document() -> None:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,17 +54,23 @@ def run_cpp_tests(
     root: Path | None = None,
     many: bool = False,
     before: Sequence[SuiteResult] = (),
+    without: Collection[str] = (),
 ) -> list[SuiteResult]:
     """Build the test program and run the suites of the modules, each in a process of its own.
 
     expression: run only suites with it in their name, and compile only the tests of their modules.
     many: also run the cases with thousands of random networks. before: results with another
-    profile: the suites that took longest start first, so that no core is idle at the end. Returns
-    one result per suite, ordered by name. Raises UserError if the build fails.
+    profile: the suites that took longest start first, so that no core is idle at the end. without:
+    modules whose tests are neither compiled nor run. Returns one result per suite, ordered by name.
+    Raises UserError if the build fails.
     """
-    builds = _builds(profile, quiet, root, expression)
+    builds = _builds(profile, quiet, root, expression, without)
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
-    names = sorted(name for name in found if expression.lower() in name.lower())
+    names = sorted(
+        name
+        for name in found
+        if expression.lower() in name.lower() and not name.startswith(_prefixes(without))
+    )
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         fullness = "TAKES_FOREVER" if many else FULLNESS.get(profile, "EXTENSIVE")
         done = {
@@ -74,15 +80,20 @@ def run_cpp_tests(
         return [done[name].result() for name in names]
 
 
-def run_suites(profiles: Sequence[str], expression: str, many: bool = False) -> Suites:
+def run_suites(
+    without: Mapping[str, Collection[str]], expression: str, many: bool = False
+) -> Suites:
     """Run the suites with each profile in turn, longest first by the times of the previous one.
 
-    expression, many: as in run_cpp_tests. Raises UserError if a build fails.
+    without: for each profile the modules that are left out. expression, many: as in run_cpp_tests.
+    Raises UserError if a build fails.
     """
     found: dict[str, list[SuiteResult]] = {}
-    for profile in profiles:
+    for profile, left_out in without.items():
         before = [result for results in found.values() for result in results]
-        found[profile] = run_cpp_tests(profile, expression=expression, many=many, before=before)
+        found[profile] = run_cpp_tests(
+            profile, expression=expression, many=many, before=before, without=left_out
+        )
     return found
 
 
@@ -102,17 +113,38 @@ def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:
     return {name: _SUITE.findall("\n".join(found)) for name, found in texts.items()}
 
 
-def _builds(profile: str, quiet: bool, root: Path | None, expression: str) -> list[BuildInfo]:
+def modules_of(results: Sequence[SuiteResult]) -> dict[str, list[SuiteResult]]:
+    """Return results by module."""
+    known = suites_by_module()
+    found = {
+        module: [one for one in results if one.name.startswith(_prefixes([module]))]
+        for module in known
+    }
+    return {module: own for module, own in found.items() if own}
+
+
+def _prefixes(modules: Collection[str]) -> tuple[str, ...]:
+    """What the names of these modules' suites begin with."""
+    return tuple(f"{module}-" for module in modules)
+
+
+def _builds(
+    profile: str, quiet: bool, root: Path | None, expression: str, without: Collection[str]
+) -> list[BuildInfo]:
     """Build the test programs, and return the builds that have some.
 
     The suites of modules of $PYORCH_MODULE_PATH are in a separate program. Raises UserError if a
     build fails.
     """
     tested: list[str] = []
-    if expression:
+    if expression or without:
         wanted = expression.lower()
         suites = suites_by_module(root).items()
-        tested = [name for name, own in suites if any(wanted in one.lower() for one in own)]
+        tested = [
+            name
+            for name, own in suites
+            if name not in without and any(wanted in one.lower() for one in own)
+        ]
         if not tested:
             return []
     builds: list[BuildInfo] = []
@@ -133,7 +165,7 @@ def list_suites(info: BuildInfo) -> dict[str, Path]:
 
     The build must have its tests. Raises UserError if a program does not even start.
     """
-    prefixes = tuple(f"{module}-" for module in info.modules)
+    prefixes = _prefixes(info.modules)
     suites: dict[str, Path] = {}
     for runner in runners_of(info):
         code, output = _run_program(runner, "--list")

@@ -9,15 +9,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.cli.base import FAILED, OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
-from tools.cpptests import Suites, run_suites, suites_by_module
+from tools.cpptests import Suites, modules_of, run_suites, suites_by_module
+from tools.green import RECORD, SHOWN, Green, Inputs
 
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
@@ -29,33 +31,75 @@ BESIDE = 5
 SLOWEST = 25
 #: How pytest-xdist distributes tests: in the order of tests/conftest.py, a group to one worker.
 GROUPED = ("--dist", "loadgroup", "--no-loadscope-reorder")
+#: Marks of tests that `--quick` leaves out.
+NOT_QUICK = ("cpp", "slow", "slurm", "browser", "drawing", "studies")
+_OR = " or "
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
 
 @command
 def run_tests(
-    quick: bool = False, expression: str = "", many: bool = False, coverage: bool = False
+    quick: bool = False,
+    expression: str = "",
+    many: bool = False,
+    coverage: bool = False,
+    everything: bool = False,
 ) -> int:
     """Run pytest and the C++ suites, release and sanitized; print what was omitted.
 
-    many: only the C++ suites, release, including cases with thousands of random networks. coverage:
-    print how much of each file of pyorch pytest covers.
+    quick: only what Python alone decides in a minute, and with an expression the C++ suites that
+    match it, without sanitizers. many: only the C++ suites, release, including
+    cases with thousands of random networks. everything: also what passed already with the same
+    inputs; if all passes, write the project's record of it. coverage: print how much of each file
+    of pyorch pytest covers.
     """
-    if many:
-        suites, pytest_code = run_suites(("release",), expression, many=True), PYTEST_NOTHING_FOUND
-        skipped: list[str] = []
-    else:
-        suites, pytest_code, skipped = _run_both(quick, expression, coverage)
+    paths = default_paths()
+    chosen = Chosen(quick, expression, many, coverage, everything)
+    green, inputs = Green(paths), Inputs(paths)
+    suites, pytest_code, skipped = _run_both(chosen, green, inputs)
     _tell_suites(suites, many)
     for line in skipped:
         print(f"not run: {line}")
     passed = [result.passed for results in suites.values() for result in results]
-    good, line = verdict(passed, pytest_code, many or bool(expression))
+    vouched = not passed and bool(chosen.profiles) and not chosen.partial
+    good, line = verdict(passed, pytest_code, many or quick or bool(expression) or vouched)
+    if not chosen.partial:
+        _record(paths, green, inputs, suites)
+        if good and everything:
+            _publish(paths)
     print(line)
     return OK if good else FAILED
 
 
-def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int, list[str]]:
+@dataclass(frozen=True)
+class Chosen:
+    """What `invoke test` was asked for."""
+
+    quick: bool = False
+    expression: str = ""
+    many: bool = False
+    coverage: bool = False
+    everything: bool = False
+
+    @property
+    def partial(self) -> bool:
+        """Whether of the suites of a module only some may run, or others than usual."""
+        return self.many or bool(self.expression)
+
+    @property
+    def profiles(self) -> Sequence[str]:
+        """The profiles of the C++ suites."""
+        if self.quick and not self.expression:
+            return ()
+        return ("release",) if self.many or self.quick else ("release", "sanitize")
+
+    @property
+    def recorded(self) -> bool:
+        """Whether what passed already is left out."""
+        return not (self.everything or self.partial)
+
+
+def _run_both(chosen: Chosen, green: Green, inputs: Inputs) -> tuple[Suites, int, list[str]]:
     """Run pytest, and the C++ suites while it waits; return the results.
 
     Python tests often wait for a disk, for Slurm, or for each other, so compiling and running
@@ -65,34 +109,90 @@ def _run_both(quick: bool, expression: str, coverage: bool) -> tuple[Suites, int
     from pyorch.build import ensure_built
 
     skipped: list[str] = []
-    if not expression:
+    if chosen.many:
+        without = {name: frozenset[str]() for name in chosen.profiles}
+        return run_suites(without, chosen.expression, many=True), PYTEST_NOTHING_FOUND, skipped
+    if not chosen.expression:
         ensure_built()  # Python tests need it; if it does not compile, nothing else is tried
-    profiles = ("release",) if quick else ("release", "sanitize")
-    if quick:
-        skipped.append("C++ suites with sanitizers, and slow Python tests (--quick)")
+    if chosen.quick:
+        suites = "C++ suites with sanitizers" if chosen.expression else "C++ suites"
+        skipped.append(f"{suites}, and Python tests marked {_OR.join(NOT_QUICK)} (--quick)")
+    without = _without(chosen, green, inputs, skipped)
     sys.stdout.flush()
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(1, fork, initializer=os.nice, initargs=(BESIDE,)) as beside:
-        waiting = beside.submit(run_suites, profiles, expression)
+        waiting = beside.submit(run_suites, without, chosen.expression)
         try:
-            pytest_code = _run_pytest(quick, expression, skipped, coverage)
+            pytest_code = _run_pytest(chosen, skipped)
             suites = waiting.result()
         except BaseException:  # an interrupt must not wait for what is compiled
             for child in multiprocessing.active_children():
                 child.terminate()
             raise
-    if expression:
+    if chosen.expression:
         known = sum(map(len, suites_by_module().values()))
         left_out = known - len(suites["release"])
-        skipped.append(f"{left_out} C++ suites, not matched by -k {expression!r}")
+        skipped.append(f"{left_out} C++ suites, not matched by -k {chosen.expression!r}")
     return suites, pytest_code, skipped
+
+
+def _without(
+    chosen: Chosen, green: Green, inputs: Inputs, skipped: list[str]
+) -> dict[str, frozenset[str]]:
+    """For each profile the modules whose suites passed already, with what they depend on."""
+    left_out: dict[str, frozenset[str]] = {}
+    for profile in chosen.profiles:
+        known = _suites_of(inputs, profile) if chosen.recorded else {}
+        vouched = {
+            check: f"{check.split()[1]} ({digest[:SHOWN]} {place})"
+            for check, digest in known.items()
+            if (place := green.vouches(check, digest))
+        }
+        left_out[profile] = frozenset(check.split()[1] for check in vouched)
+        if vouched:
+            skipped.append(
+                f"{profile} suites that passed with the same inputs already (--all runs them): "
+                + ", ".join(vouched.values())
+            )
+    return left_out
+
+
+def _suites_of(inputs: Inputs, profile: str) -> dict[str, str]:
+    """The checks that are the suites of the project's modules, with the digests of their inputs."""
+    modules = (name for name, suites in suites_by_module().items() if suites)
+    return {
+        f"{profile} {name}": inputs.of_suites(name, profile)
+        for name in modules
+        if name in inputs.modules
+    }
+
+
+def _record(paths: Paths, green: Green, before: Inputs, suites: Suites) -> None:
+    """Remember which modules' suites all passed, unless what they depend on changed meanwhile."""
+    after = Inputs(paths)
+    passed: dict[str, str] = {}
+    for profile, results in suites.items():
+        digests, now = _suites_of(before, profile), _suites_of(after, profile)
+        for module, own in modules_of(results).items():
+            check = f"{profile} {module}"
+            if check in digests and digests[check] == now[check] and all(r.passed for r in own):
+                passed[check] = now[check]
+    if passed:
+        green.add(passed)
+
+
+def _publish(paths: Paths) -> None:
+    """Write the project's record of what passed, for machines that have none."""
+    green, inputs = Green(paths), Inputs(paths)
+    number = green.publish(_suites_of(inputs, "sanitize") | green.of_pytest)
+    print(f"{paths.tests / RECORD}: {number} checks that need not run elsewhere until they change")
 
 
 def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[bool, str]:
     """Whether everything passed, and the closing line.
 
-    suites: whether each C++ suite passed. chosen: only some tests were selected; then one side may
-    be empty, otherwise an empty side means that tests were lost.
+    suites: whether each C++ suite passed. chosen: only some tests were selected, or all suites
+    passed already; then one side may be empty, otherwise an empty side means that tests were lost.
     """
     cpp = f"{sum(suites)} of {len(suites)} C++ suites passed" if suites else "no C++ suite ran"
     python = {0: "pytest passed", PYTEST_NOTHING_FOUND: "pytest found no test"}
@@ -112,28 +212,43 @@ def _tell_suites(suites: Suites, many: bool) -> None:
                 print(result.output)
 
 
-def _run_pytest(quick: bool, expression: str, skipped: list[str], coverage: bool = False) -> int:
+def _run_pytest(chosen: Chosen, skipped: list[str]) -> int:
     paths = default_paths()
     arguments = [sys.executable, "-m", "pytest", str(paths.tests), f"--durations={SLOWEST}"]
-    if coverage:
+    if chosen.coverage:
         arguments += ["--cov", "--cov-report=term:skip-covered"]
-    if quick:
-        arguments += ["-m", "not slow"]
+    if chosen.recorded:
+        arguments += ["--recorded"]
+    if chosen.quick:
+        arguments += ["-m", f"not ({_OR.join(NOT_QUICK)})"]
     elif not all(map(_system_program, SLURM_DAEMONS)):
         skipped.append(
             "sweeps on a real Slurm: none is installed (apt-get install slurm-wlm munge)"
         )
     if os.geteuid() != 0:
-        what = "" if quick else "results shared by two users, and "
+        what = "" if chosen.quick else "results shared by two users, and "
         skipped.append(f"{what}folders that another user prepares: only root can make users")
-    if expression:
-        arguments += ["-k", expression]
+    if chosen.expression:
+        arguments += ["-k", chosen.expression]
     if importlib.util.find_spec("xdist") is None:
         skipped.append("nothing, but pytest ran on one core only: pytest-xdist is not installed")
     else:
         # one Slurm is started for all its tests, so they share a worker, which mostly waits
-        arguments += ["-n", str(len(os.sched_getaffinity(0)) + 1), *GROUPED]
-    return _call(arguments, paths)
+        workers = len(os.sched_getaffinity(0)) + (0 if chosen.quick else 1)
+        arguments += ["-n", str(workers), *GROUPED]
+    return _call(arguments, paths, bytecode_kept(os.environ, paths))
+
+
+def bytecode_kept(environment: Mapping[str, str], paths: Paths) -> dict[str, str]:
+    """The environment of tests, which keep their bytecode, away from the sources if it must be.
+
+    Each worker reads all test files, and the tests start hundreds of Pythons: without bytecode all
+    of them compile the same files, which takes longer than reading and running them.
+    """
+    kept = dict(environment)
+    if kept.pop("PYTHONDONTWRITEBYTECODE", ""):
+        kept.setdefault("PYTHONPYCACHEPREFIX", str(paths.build_root / "bytecode"))
+    return kept
 
 
 def _system_program(name: str) -> str | None:
@@ -201,16 +316,16 @@ def _program(name: str) -> str:
     return str(beside) if beside.exists() else name
 
 
-def _call(arguments: Sequence[str], paths: Paths) -> int:
+def _call(arguments: Sequence[str], paths: Paths, env: Mapping[str, str] | None = None) -> int:
     """Run a program and return its exit code.
 
     Without a terminal its output goes through this process, so that it survives a lost reader.
     """
     sys.stdout.flush()
     if sys.stdout.isatty():
-        return subprocess.run(arguments, cwd=paths.root, check=False).returncode
+        return subprocess.run(arguments, cwd=paths.root, env=env, check=False).returncode
     with subprocess.Popen(
-        arguments, cwd=paths.root, stdout=subprocess.PIPE, text=True, errors="replace"
+        arguments, cwd=paths.root, env=env, stdout=subprocess.PIPE, text=True, errors="replace"
     ) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)

@@ -134,9 +134,14 @@ def rows_of(
 def unread(name: str, paths: Paths) -> Study:
     """A study without results. Raises UserError if its file cannot be read."""
     from pyorch.loading.load import load_experiment
+
+    return unread_of(name, load_experiment(name, paths=paths))
+
+
+def unread_of(name: str, experiment: Experiment) -> Study:
+    """A study that is loaded, without results."""
     from tools.reproduction.page import Study
 
-    experiment = load_experiment(name, paths=paths)
     points = [point.params for point in experiment.points]
     return Study(name, list(experiment.expects), None, points, settings_of(experiment))
 

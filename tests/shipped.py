@@ -1,0 +1,36 @@
+"""All studies of the project, loaded once by a process: five seconds."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from pyorch.config.experiment import Experiment
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
+
+INPUTS = (
+    "constraints.txt",
+    "docs/published.toml",
+    "docs/reproduction.csv",
+    "docs/reproduction.md",
+    "experiments",
+    "ns3-modules",
+    "pyorch",
+    "tests/forms.py",
+    "tests/shipped.py",
+    "tools/reproduction",
+)
+MARKS = [
+    pytest.mark.studies,
+    pytest.mark.inputs(*INPUTS),
+    pytest.mark.xdist_group("shipped"),  # they are loaded by one process
+]
+"""Of a file whose tests load all of them."""
+
+
+@cache
+def studies() -> dict[str, Experiment]:
+    """All of them by name, in the order of `invoke list`."""
+    return {name: load_experiment(name) for name, _ in list_experiments()}
