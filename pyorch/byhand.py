@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.config.experiment import check_port
 from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
-from pyorch.simulate import SLICES, add_trace, read_tables, run_until, set_up
+from pyorch.simulate import SLICES, read_tables, run_until, set_up
 from pyorch.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ class OpenRun:
         self._simulation: Simulation | None = self.ns3.rdma.Simulation(spec.seed)
         _open.append(self)
         self.network: Topology = set_up(self.simulation, spec)
-        for trace in spec.setting.traces:
-            add_trace(self.simulation, self.network, trace)
         self.problems: tuple[str, ...] | None = None
 
     @property

@@ -234,12 +234,17 @@ def _spelled(model: type[BaseModel], form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spelled_value(annotation: Any, value: Any) -> Any:
-    inner = next(models_in(annotation), None)
+    inner = _model_in(annotation)
     if inner is None:
         return value
     if isinstance(value, list):
         return [_spelled(inner, entry) for entry in value]
     return _spelled(inner, value)
+
+
+@cache
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    return next(models_in(annotation), None)
 
 
 class _Canonical(NamedTuple):

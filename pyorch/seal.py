@@ -77,12 +77,35 @@ def read_seal(folder: Path, run_hash: str) -> Seal:
     text, _, foot = data.decode("utf-8", errors="replace").rpartition(_FOOT)
     if foot != f"{_digest(text.encode())}\n":
         raise DamagedError(file, _ALTERED if data else "is empty")
-    head, *lines = text.splitlines()
+    try:
+        return _parsed(text, run_hash)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise DamagedError(file, "is not a seal as pyorch writes it") from None
+    except _OtherRunError as error:
+        raise DamagedError(file, f"is of another run: {error}") from None
+
+
+class _OtherRunError(Exception):
+    """A seal is of another run."""
+
+
+def _parsed(text: str, run_hash: str) -> Seal:
+    """Return what the lines above a seal's last one say.
+
+    Raises _OtherRunError, and any of ValueError, LookupError, TypeError or RecursionError when they
+    are not what `write_seal` writes: anybody can make a checksum that fits.
+    """
+    head, *lines = text.split("\n")
     about = json.loads(head.removeprefix(_HEAD))
     if about["run"] != run_hash:
-        raise DamagedError(file, f"is of another run: {about['run']}")
-    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    return Seal(about["bytes"], digests, about["fingerprint"])
+        raise _OtherRunError(about["run"])
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines if line)}
+    sizes, fingerprint = dict(about["bytes"]), about["fingerprint"]
+    named = digests.keys() == sizes.keys() and digests.keys() >= {"spec.json", "summary.json"}
+    plain = all(type(size) is int and "/" not in name for name, size in sizes.items())
+    if not named or not plain or not isinstance(fingerprint, str):
+        raise ValueError("sizes and checksums are not those of a run's files")
+    return Seal(sizes, digests, fingerprint)
 
 
 def stamp(folder: Path) -> tuple[int, ...]:
@@ -113,13 +136,34 @@ def problem_of(folder: Path, run_hash: str, *, quick: bool = False) -> DamagedEr
         seal = read_seal(folder, run_hash)
         trusted_ns = RunPaths(folder).sums.stat().st_mtime_ns if quick else 0
         for name, size in seal.sizes.items():
-            if size <= SMALL_BYTES:
-                read_file(folder, seal, name)
+            if size <= SMALL_BYTES or (name == "summary.json" and not quick):
+                data = read_file(folder, seal, name)
+                if name == "summary.json" and not _is_summary(data):
+                    raise DamagedError(folder / name, "is not a summary as pyorch writes it")
             else:
                 _check_large(folder / name, size, seal.digests[name], trusted_ns)
     except DamagedError as error:
         return error
     return None
+
+
+def _is_summary(data: bytes) -> bool:
+    """Whether what was sealed as a summary has what everybody reads of it."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(content, dict):
+        return False
+    nodes, numbers, metrics = (content.get(key) for key in ("nodes", "summary", "metrics"))
+    of_texts = (nodes, *(content.get(key, []) for key in ("problems", "warnings", "notes")))
+    return (
+        all(isinstance(one, list) and all(isinstance(t, str) for t in one) for one in of_texts)
+        and isinstance(numbers, dict)
+        and all(type(number) in (int, float) for number in numbers.values())
+        and isinstance(metrics, dict)
+        and all(isinstance(values, dict) for values in metrics.values())
+    )
 
 
 def _check_large(file: Path, size: int, digest: str, trusted_ns: int) -> None:

@@ -84,8 +84,6 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     clock = _Phases()
     simulation = simulation_class(spec.seed)
     topology = set_up(simulation, spec)
-    for trace in spec.setting.traces:  # only objects that exist can be traced
-        add_trace(simulation, topology, trace)
     clock.end("setup")
     advance(simulation, spec.setting.run, run)
     problems = _lines(simulation.Finish())
@@ -128,7 +126,7 @@ class _Phases:
 
 
 def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
-    """Build the network of a RunSpec in a new Simulation, and return it.
+    """Build the network of a RunSpec in a new Simulation, with its traces, and return it.
 
     Raises RefusedError with the modules' objections.
     """
@@ -136,6 +134,8 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
         network = configure(simulation, spec.setting, spec.seed)
         simulation.Build()
         problems = _lines(simulation.Check())
+        for trace in spec.setting.traces:  # only objects that exist can be traced
+            _add_trace(simulation, network, trace)
     except Exception as error:
         if not type(error).__module__.startswith("cppyy.gbl"):
             raise
@@ -248,7 +248,7 @@ def _set_paths(simulation: Simulation, flows: Flows) -> None:
         simulation.SetAckRouting(numbers, ways, len(reverse))
 
 
-def add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
+def _add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
     """Make a Simulation, already built, record a table."""
     ports = [[network.numbers[end] for end in port] for port in trace.ports]
     # an empty array has no address to pass; its length says that it is empty

@@ -318,10 +318,20 @@ class Store:
         return sorted(Path(name).stem for name in sealed if name.endswith(".parquet"))
 
     def read_table(self, run_hash: str, table: str) -> pd.DataFrame:
-        """A table of a finished run. Raises FileNotFoundError if it was not traced."""
-        import pandas as pd
+        """A table of a finished run.
 
-        return pd.read_parquet(BytesIO(self._read(run_hash, f"{table}.parquet")))
+        Raises FileNotFoundError if it was not traced, UserError when it is none.
+        """
+        import pandas as pd
+        import pyarrow as pa
+
+        content = BytesIO(self._read(run_hash, f"{table}.parquet"))
+        try:
+            return pd.read_parquet(content)
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            file = RunPaths(self.folder(run_hash)).table(table)
+            what, hint = "was sealed, but is not a table as pyorch writes it", "delete this run"
+            raise UserError([Problem(str(file), what, None, hint)]) from error
 
     def read_metrics(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
         """The metrics of a finished run, from its summary or computed from its tables.
@@ -368,6 +378,8 @@ class Store:
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
         rows = [self._row(key, spec) for key, spec in by_hash.items() if self.is_done(key)]
         frame = _frame(rows, self.name)
+        if not rows and not self.root.is_dir():  # looking at results makes no folder
+            return frame
         try:
             with replacing(self.table_file) as temporary:
                 frame.to_parquet(temporary, index=False)
@@ -427,8 +439,11 @@ def _read_kept(path: Path) -> dict[str, Any] | None:
         return None
     if digest.decode(errors="replace") != hashlib.sha256(text.rstrip(b"\n")).hexdigest():
         return None
-    values: dict[str, Any] = json.loads(text)
-    return values
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
 
 
 def kept_metrics(folder: Path) -> list[dict[str, Any]]:

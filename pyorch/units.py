@@ -152,15 +152,15 @@ def _format(value: int, units: dict[str, int]) -> str:
         return "0s" if units is TIMES else f"0{next(iter(units))}"
     spellings = []
     for unit, scale in units.items():
-        exact = _decimal(Fraction(value, scale))
+        exact = _decimal(value, scale)
         spellings.append((len(exact) + len(unit), "." in exact, exact + unit))
     return min(spellings)[2]
 
 
-def _decimal(value: Fraction) -> str:
-    """Return a finite decimal fraction without exponent; all scales here divide a power of ten."""
+def _decimal(value: int, scale: int) -> str:
+    """Return value / scale without an exponent; all scales here divide a power of ten."""
     digits = 0
-    while (value * 10**digits).denominator != 1:
-        digits += 1
-    text = str(int(value * 10**digits)).rjust(digits + 1, "0")
+    while value % scale:
+        value, digits = value * 10, digits + 1
+    text = str(value // scale).rjust(digits + 1, "0")
     return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"

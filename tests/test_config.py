@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pyorch.config.experiment import OF_ORACLE
 from pyorch.errors import UserError
 from pyorch.loading.find import list_experiments
 from pyorch.loading.layers import MAX_FILES
@@ -930,6 +931,19 @@ def test_dates_are_refused_with_their_place(tmp_path: Path, line: str, place: st
     assert "is a date or a time of day" in told
     [told] = complaints(tmp_path, MINIMAL, "buffer.alpha=[01:02:03]")
     assert "is a date or a time of day" in told
+
+
+@pytest.mark.parametrize("table", sorted(OF_ORACLE))
+def test_tables_of_the_oracle_need_it(tmp_path: Path, table: str) -> None:
+    """A trace of them and a run without the oracle are refused together, by both keys."""
+    text = MINIMAL.replace("[run]", "[run]\noracle = false")
+    assert load(tmp_path, text, schema=None).points[0].setting.run.oracle is False
+    trace = f'[[trace]]\ntable = "{table}"\n'
+    assert load(tmp_path, MINIMAL + trace, schema=None)
+    [told] = complaints(tmp_path, text + trace, schema=None)
+    assert told.startswith(
+        f"experiments/x.toml: trace[0].table: the table {table!r} needs the oracle, and run.oracle"
+    )
 
 
 def test_routes_are_one_for_each_host(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import functools
+import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -19,7 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch import run
+from pyorch import run, seal
 from pyorch.engine.base import RUN_STORAGE
 from pyorch.engine.manifest import Manifest
 from pyorch.errors import UserError
@@ -426,6 +428,81 @@ def test_what_is_wrong_is_said_in_words(store: Store) -> None:
     assert f"is of another run: {other}" in str(store.problem(run_hash))
     (store.folder(run_hash) / sums).unlink()
     assert "older than checksums of runs" in str(store.problem(run_hash))
+
+
+def _seal_again(folder: Path, text: str) -> None:
+    """Write a seal whose own checksum fits whatever it says."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "SHA256SUMS").write_text(f"{text}# sha256 of the lines above: {digest}\n")
+
+
+FORGED: dict[str, Callable[[str], str]] = {
+    "nothing": lambda _: "",
+    "no JSON": lambda text: text.replace('# pyorch {"', "# pyorch {"),
+    "deep JSON": lambda _: "# pyorch " + "[" * 100_000 + "\n",
+    "a list": lambda _: "# pyorch []\n",
+    "a number": lambda _: "# pyorch 1\n",
+    "no sizes": lambda text: text.replace('"bytes"', '"bites"'),
+    "sizes of no file": lambda text: re.sub(r'"bytes": {.*?}', '"bytes": {}', text),
+    "sizes in a list": lambda text: re.sub(r'"bytes": {.*?}', '"bytes": []', text),
+    "sizes as text": lambda text: re.sub(r'"spec.json": \d+', '"spec.json": "9"', text),
+    "a size of null": lambda text: re.sub(r'"spec.json": \d+', '"spec.json": null', text),
+    "no checksums": lambda text: text.split("\n")[0] + "\n",
+    "one checksum less": lambda text: text[: text.index("\n") + 1] + text.rsplit("\n", 2)[1] + "\n",
+    "a checksum of nothing": lambda text: text + "0  \n",
+    "a file elsewhere": lambda text: text.replace("summary.json", "../../summary.json"),
+    "no build": lambda text: text.replace('"fingerprint"', '"finger"'),
+    "a build of null": lambda text: re.sub(r'"fingerprint": "\w+"', '"fingerprint": null', text),
+    "a run of null": lambda text: re.sub(r'"run": "\w+"', '"run": null', text),
+    "a run in a list": lambda text: re.sub(r'"run": "(\w+)"', r'"run": ["\\1"]', text),
+}
+SUMMARIES = ["", "[]", "{}", "nonsense", "[" * 60_000, '{"nodes": [], "summary": {}}']
+SUMMARIES += ['{"nodes": [1], "summary": {}, "metrics": {}}']
+SUMMARIES += ['{"nodes": [], "summary": {"a": "b"}, "metrics": {}}']
+SUMMARIES += ['{"nodes": [], "summary": {}, "metrics": {"a": 1}}']
+
+
+@pytest.mark.parametrize("forged", [*FORGED, *range(len(SUMMARIES))])
+def test_a_forged_seal_is_damage(store: Store, forged: str | int) -> None:
+    """A seal that fits itself, and a summary that fits its seal, have to make sense, too."""
+    spec = make_spec()
+    run_hash = finish(store, spec)
+    folder = store.folder(run_hash)
+    text = (folder / "SHA256SUMS").read_text().rpartition("# sha256 of")[0]
+    if isinstance(forged, int):
+        RunPaths(folder).summary.write_text(SUMMARIES[forged])
+        seal.write_seal(folder, run_hash, FINGERPRINT)
+    else:
+        assert FORGED[forged](text) != text
+        _seal_again(folder, FORGED[forged](text))
+    assert not store.is_done(run_hash)
+    assert "pyorch writes it" in str(store.problem(run_hash)) or "of another run" in str(
+        store.problem(run_hash)
+    )
+    assert store.missing([spec], FINGERPRINT) == [spec]
+    (found,) = store.set_damaged_aside([run_hash])
+    assert found.kept == store.damaged / f"{run_hash}.1"
+    finish(store, spec)
+    assert store.is_done(run_hash)
+
+
+def test_a_forged_table_is_told(store: Store) -> None:
+    """Its bytes are those that were sealed; they are no table."""
+    run_hash = finish(store, make_spec(), tables={"queue": BIG})
+    folder = store.folder(run_hash)
+    for content in (b"", b"PAR1", b"PAR1" * 20, bytes(1000)):
+        RunPaths(folder).table("queue").write_bytes(content)
+        seal.write_seal(folder, run_hash, FINGERPRINT)
+        with pytest.raises(UserError, match=r"queue\.parquet: was sealed, but is not a table"):
+            store.read_table(run_hash, "queue")
+
+
+def test_before_a_run_there_is_a_table_without_rows(tmp_path: Path) -> None:
+    """With the columns that every run has; nothing is written where nothing is."""
+    frame = Store(Paths(tmp_path), "study/one").collect([make_spec()], FINGERPRINT)
+    assert len(frame) == 0
+    assert list(frame.columns) == ["hash", "seed", "variant"]
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_large_table_is_read_where_results_are_used(store: Store) -> None:

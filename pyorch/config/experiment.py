@@ -154,6 +154,8 @@ def resolve_faults(
     return faults
 
 
+#: Tables that are filled from what the oracle of deadlocks finds.
+OF_ORACLE = frozenset({"deadlock", "detection", "pause_tree"})
 #: Prefixes of types whose modules are part of every run.
 _EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
 
@@ -161,20 +163,24 @@ _EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
 def resolve_traces(
     entries: Sequence[Any],
     network: Topology,
-    duration_ps: int,
+    run: RunTable | None,
     findings: Findings,
     types: Catalogue | None,
 ) -> list[Trace]:
     """Validate [[trace]] entries; return what is to be recorded, ports and classes sorted.
 
-    duration_ps: that of the run; absurdly short periods are refused.
+    run: by which absurdly short periods are refused, and tables without their oracle.
     """
     traces = []
+    duration_ps = run.duration if run else 0
     for number, entry in enumerate(entries):
         path: Path = ("trace", str(number))
         trace = check_trace(entry, findings, path, types)
         if trace is None:
             continue
+        if trace.table in OF_ORACLE and run is not None and not run.oracle:
+            what = f"the table {trace.table!r} needs the oracle, and run.oracle is false"
+            findings.add((*path, "table"), what, None, "leave one of the two out")
         for at, port in enumerate(trace.ports):
             check_port(port, network, findings, (*path, "ports", str(at)))
         recorded = trace.recorded()

@@ -226,9 +226,7 @@ class Resolver:
             "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
             "faults": resolve_faults(entries["fault"], network.network, duration, findings),
-            "traces": resolve_traces(
-                entries["trace"], network.network, run.duration if run else 0, findings, self.types
-            ),
+            "traces": resolve_traces(entries["trace"], network.network, run, findings, self.types),
         }
 
     def _traffic(

@@ -90,7 +90,7 @@ def trace_run(
     only one simulation at a time. Raises RefusedError if the run's configuration is impossible,
     OSError if a file cannot be written, KeyError for a node that does not exist.
     """
-    from pyorch.simulate import add_trace, read_tables, set_up
+    from pyorch.simulate import read_tables, set_up
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,13 +99,11 @@ def trace_run(
     simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))
     simulation.SetAttribute(TAP, "SnapLength", str(options.snap_bytes))
     simulation.SetAttribute(TAP, "Start", f"{options.from_ps}ps")
-    network = set_up(simulation, spec)
+    network = set_up(simulation, spec)  # with the run's traces: samples count as events
     nodes, peers = port_numbers(network, options.ports)
     problems = _lines(simulation.TracePcap(nodes, peers, len(options.ports), str(folder)))
     if problems:
         raise OSError("; ".join(problems))
-    for trace in spec.setting.traces:  # some sample, and samples count as events
-        add_trace(simulation, network, trace)
     if options.animate:
         everywhere = (nodes, peers, 0, ALL_CLASSES, 0)
         simulation.Trace("frame", *everywhere)
