@@ -16,11 +16,12 @@ import stat
 from collections.abc import Iterator
 from datetime import date, time
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import tomli
 
-from pyorch.errors import Problem, UserError
+from pyorch.errors import Problem, UserError, quoted
 
 MAX_FILE = 64 * 10**6
 """Largest file that is read [bytes]; a list of a million messages is smaller."""
@@ -242,6 +243,8 @@ def _excess_of(value: Any) -> str:
         return "the number is out of range, -(2^64 - 1) to 2^64 - 1"
     if isinstance(value, date | time):
         return f"{value} is a date or a time of day; write '...' around text, and times as \"25us\""
+    if not isinstance(value, str | int | float | NoneType):
+        return f"{quoted(value)} is not text, a number, a list or a table"
     return _ESCAPE if isinstance(value, str) and "\x1b" in value else ""
 
 

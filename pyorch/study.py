@@ -9,12 +9,13 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike, fspath
+from os import PathLike, fsdecode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch import kinds, pipeline
-from pyorch.errors import Problem, UserError, code_of, one_of, suggest
+from pyorch.arguments import checked
+from pyorch.errors import Problem, UserError, code_of, one_of, quoted, suggest
 from pyorch.paths import Paths, default_paths
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class RunsFailedError(Exception):
         return f"{self.left} runs are missing; run() retries them\n{told}".strip()
 
 
+@checked
 class Study:
     """An experiment with its runs.
 
@@ -79,15 +81,20 @@ class Study:
         from pyorch.fields import written
         from pyorch.loading.find import made_document
         from pyorch.loading.model import ENTRIES
+        from pyorch.reading import TOO_DEEP, excesses
 
         self._paths = (paths or default_paths()).absolute()
         entries = traffic if isinstance(traffic, list | tuple) else [traffic]
         content: dict[str, Any] = {"title": title or name}
         lists = {f"{key}s": key for key in ENTRIES}
         plain = {lists.get(key, key): value for key, value in tables.items()}
-        content |= {key: written(value) for key, value in plain.items() if value is not None}
-        content |= {"traffic": written(list(entries))}
-        content |= {} if run is None else {"run": written(run)}
+        given = plain | {"traffic": list(entries), "run": run}
+        try:
+            content |= {key: written(value) for key, value in given.items() if value is not None}
+        except RecursionError:
+            raise UserError([Problem(f"Study {name}", TOO_DEEP)]) from None
+        if wrong := [Problem(f"Study {name}: {place}", what) for place, what in excesses(content)]:
+            raise UserError(wrong)
         self._source: str | Document = made_document(name, content, self._paths)
         self._overrides: tuple[str, ...] = ()
         self._seeds = ""
@@ -111,7 +118,7 @@ class Study:
 
         study = cls.__new__(cls)
         study._paths = (paths or default_paths()).absolute()
-        study._source = fspath(name)
+        study._source = fsdecode(name)
         study._overrides = tuple(overrides)
         study._seeds = str(seeds)
         study._plan = None
@@ -467,8 +474,11 @@ class Study:
             if model is None:
                 raise UserError(findings.problems)
             return model
-        if not isinstance(figure, str):
+        if isinstance(figure, tuple(MODELS.values())):
             return figure
+        if not isinstance(figure, str):
+            what = f"{quoted(figure)} is not a figure"
+            raise UserError([Problem(self.name, what, "a name, a table, or a model of a figure")])
         known = {model.name: model for model in self._made().experiment.figures}
         if figure not in known:
             what, hint = f"there is no figure {figure!r}", suggest(figure, known)
@@ -592,7 +602,11 @@ class Study:
 
         def fits(spec: RunSpec) -> bool:
             own = _own(spec)
-            return all(among(own[key], wanted) for key, wanted in where.items())
+            try:
+                return all(among(own[key], wanted) for key, wanted in where.items())
+            except (TypeError, ValueError):
+                what = f"{quoted(where)} is not something that runs have"
+                raise UserError([Problem(self.name, what, "values, or lists of them")]) from None
 
         known = _varied(plan)
         for key in where:
@@ -641,22 +655,30 @@ class Study:
 
 
 def _toml(value: Any) -> str:
-    """Return a value in the form that --set accepts."""
+    """Return a value in the form that --set accepts. Raises UserError if it has none."""
     from pyorch.fields import written
 
-    plain = written(value)
+    try:
+        return _spelled(written(value))
+    except (TypeError, ValueError, RecursionError):
+        what = f"{quoted(value)} is not allowed in an experiment file"
+        allowed = "text, numbers, lists, tables, and models of pyorch"
+        raise UserError([Problem("Study", what, allowed)]) from None
+
+
+def _spelled(plain: Any) -> str:
+    """Return plain values in TOML. Raises TypeError for others, ValueError for a huge number."""
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, Mapping):
-        return "{" + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in plain.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(k)} = {_spelled(v)}" for k, v in plain.items()) + "}"
     if isinstance(plain, list):
-        return "[" + ", ".join(map(_toml, plain)) + "]"
+        return "[" + ", ".join(map(_spelled, plain)) + "]"
     if isinstance(plain, str):
         return json.dumps(plain, ensure_ascii=False)
     if isinstance(plain, int | float):
         return repr(plain)
-    what = f"{value!r} is not allowed in an experiment file"
-    raise UserError([Problem("Study", what, "text, numbers, lists, tables, and models of pyorch")])
+    raise TypeError(plain)
 
 
 def _own(spec: RunSpec) -> dict[str, Any]:
