@@ -110,7 +110,7 @@ def _digest(inputs: Inputs, names: Sequence[str]) -> str:
     """
     try:
         code = inputs.of(tuple(sorted(names)))
+        headers = all(name.startswith(("ns3-modules/", "tests/")) for name in names)
+        return code if headers else f"{code[:16]}{inputs.packages[:16]}"
     except UserError:
         return ""
-    headers = all(name.startswith(("ns3-modules/", "tests/")) for name in names)
-    return code if headers else f"{code[:16]}{inputs.packages[:16]}"

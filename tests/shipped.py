@@ -9,18 +9,15 @@ import pytest
 from pyorch.config.experiment import Experiment
 from pyorch.loading.find import list_experiments
 from pyorch.loading.load import load_experiment
+from tests.inputs import RUNS
 
 INPUTS = (
-    "constraints.txt",
+    *RUNS,
     "docs/published.toml",
     "docs/reproduction.csv",
     "docs/reproduction.md",
-    "experiments",
-    "ns3-modules",
-    "pyorch",
-    "tests/forms.py",
     "tests/shipped.py",
-    "tools/reproduction",
+    "tools",
 )
 MARKS = [
     pytest.mark.studies,

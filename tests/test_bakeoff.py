@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pyorch.errors import UserError
 from pyorch.paths import default_paths
+from tests.inputs import RUNS
 from tools.bakeoff.advice import Advice, Ground, Said, Tables, load_advice, say
 from tools.bakeoff.attacks import Attack, Claim, judge, lines_of, load_attacks
 from tools.bakeoff.compare import Row, compare, cost
@@ -32,8 +33,7 @@ from tools.bakeoff.page import (
 from tools.bakeoff.sensitivity import Vary, told, turn
 from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
-INPUTS = ("constraints.txt", "experiments", "ns3-modules", "pyorch", "tests/forms.py", "tools")
-pytestmark = pytest.mark.inputs(*INPUTS, "docs/bakeoff.md")
+pytestmark = pytest.mark.inputs(*RUNS, "docs/bakeoff.md", "tools")
 
 ROW = Row(study="bakeoff/x", scene="X", label="Time", metric="time", better="lower", unit="us")
 

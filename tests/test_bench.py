@@ -11,6 +11,7 @@ from pyorch.build import ensure_built
 from pyorch.paths import default_paths
 from pyorch.pipeline import make_plan
 from tests.forms import form
+from tests.inputs import RUNS
 from tools.bench import programs, record
 from tools.bench.command import WholeRun, summarise, text_of
 from tools.bench.pauses import OFF, REFERENCE, WORKLOADS, Paused, plan_of
@@ -99,6 +100,7 @@ def test_program_and_experiment_simulate_the_same(file: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.inputs(*RUNS, "benchmarks", "tools")
 @pytest.mark.parametrize("workload", [REFERENCE, *WORKLOADS], ids=lambda w: w.name)
 def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
     workload: Paused,
@@ -110,6 +112,7 @@ def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
     assert form(without)["run"] == {**form(with_it)["run"], "oracle": False}
 
 
+@pytest.mark.inputs(*RUNS, "benchmarks", "tools")
 def test_the_example_programs_run() -> None:
     """They print what the bench reads; a small permutation finishes with every hop."""
     build = ensure_built(tests=True)

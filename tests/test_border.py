@@ -24,6 +24,7 @@ from pyorch.lab.trials import Outcome
 from pyorch.lab.varied import Varied
 from pyorch.paths import Paths
 from pyorch.units import parse_bytes, parse_time
+from tests.inputs import RUNS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -239,7 +240,7 @@ src = "h0"
 dst = "h2"
 """
 
-pytestmark = pytest.mark.xdist_group("border")
+pytestmark = [pytest.mark.inputs(*RUNS), pytest.mark.xdist_group("border")]
 
 
 @pytest.mark.cpp

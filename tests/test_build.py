@@ -35,6 +35,7 @@ from pyorch.build.code import tokens
 from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.errors import UserError
 from pyorch.fingerprint import ModulePrint, compose, of_types, short
+from tests.inputs import BUILDS
 from tools.cpptests import (
     SuiteResult,
     longest_first,
@@ -42,6 +43,8 @@ from tools.cpptests import (
     runners_of,
     suites_by_module,
 )
+
+pytestmark = pytest.mark.inputs(*BUILDS)
 
 MODULES = Path(__file__).parent / "data" / "modules"
 REAL_MODULES = Path(__file__).parent.parent / "ns3-modules"

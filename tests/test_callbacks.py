@@ -10,9 +10,14 @@ import pytest
 
 from pyorch.build import ensure_built
 from tests.forks import Warm
+from tests.inputs import RUNS
 
 # one process loads the modules for all of them
-pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("callbacks")]
+pytestmark = [
+    pytest.mark.cpp,
+    pytest.mark.inputs(*RUNS),
+    pytest.mark.xdist_group("callbacks"),
+]
 
 LOAD = """
 import sys, pathlib

@@ -12,6 +12,7 @@ import pytest
 
 from pyorch.build import BuildInfo, ensure_built
 from pyorch.paths import project_root
+from tests.inputs import BUILDS
 from tests.wireshark import tshark
 
 ROOT = project_root()
@@ -54,6 +55,7 @@ def test_every_example_is_run() -> None:
     assert names == set(SHORT)
 
 
+@pytest.mark.inputs(*BUILDS, "tests/wireshark.py")
 @pytest.mark.parametrize("name", SHORT)
 def test_an_example_runs(build: BuildInfo, name: str) -> None:
     """Each prints numbers, and refuses an option that it does not have."""

@@ -23,11 +23,16 @@ from pyorch.lab.explicit import tables_of_run
 from pyorch.lab.story import Pause, Story
 from pyorch.lab.trials import spec_of
 from pyorch.paths import Paths
+from tests.inputs import RUNS
 from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("explain")]  # the runs are made once
+pytestmark = [
+    pytest.mark.cpp,
+    pytest.mark.inputs(*RUNS),
+    pytest.mark.xdist_group("explain"),
+]  # the runs are made once
 
 #: Three flows, of which each goes two switches on around a ring of three, a fourth beside them, and
 #: one that is over before anything happens.

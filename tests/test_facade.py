@@ -12,10 +12,15 @@ import pytest
 
 from pyorch.build import ensure_built
 from tests.buffer_run import DELAYS, FLOWS, PRIVATE, RATES, XOFF
+from tests.inputs import RUNS
 from tests.misuse import CASES, ENTRIES
 
 # every misuse is tried once
-pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("facade")]
+pytestmark = [
+    pytest.mark.cpp,
+    pytest.mark.inputs(*RUNS),
+    pytest.mark.xdist_group("facade"),
+]
 
 ROOT = Path(__file__).parent.parent
 

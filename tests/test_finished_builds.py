@@ -19,6 +19,9 @@ import pytest
 
 from pyorch.build import BuildInfo, builder, compile_log, ensure_built, finished, read_build
 from pyorch.errors import UserError
+from tests.inputs import BUILDS
+
+pytestmark = pytest.mark.inputs(*BUILDS)
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "tests" / "data" / "modules"

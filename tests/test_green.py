@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.paths import Paths
+from tests.inputs import imported
 from tools import develop
 from tools.develop import Chosen, bytecode_kept
 from tools.green import Green, Inputs
@@ -187,6 +188,22 @@ def test_python_tests_run_again_when_their_inputs_change(tmp_path: Path) -> None
     assert "1 failed, 1 passed, 2 skipped" in run("two", "--recorded", "-n", "2")
     assert "4 passed" in run("three", "--recorded")
     assert "4 passed" in run("three", "--recorded"), "the tree was another one at the end"
+
+
+def test_inputs_have_all_that_is_imported(request: pytest.FixtureRequest) -> None:
+    """A test is not left out when code changes that its file imports; those of headers read it."""
+    missing: dict[str, set[str]] = {}
+    for item in request.session.items:
+        names = {name for mark in item.iter_markers("inputs") for name in mark.args}
+        if names and not all(name.startswith("ns3-modules/") for name in names):
+            needed = imported(item.path) - {"tests/inputs.py"}
+            left_out = {one for one in needed if not any(_is_in(one, name) for name in names)}
+            missing |= {item.path.name: left_out} if left_out else {}
+    assert missing == {}
+
+
+def _is_in(file: str, name: str) -> bool:
+    return file == name or file.startswith(f"{name}/")
 
 
 def test_bytecode_of_tests_is_kept() -> None:

@@ -20,12 +20,17 @@ from pyorch.lab.explain import Explanation, explain
 from pyorch.lab.minimise import minimise
 from pyorch.lab.write import write
 from pyorch.paths import Paths
+from tests.inputs import RUNS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "deadlock-hunt.md"
 CURE = 'topology.failed_links=[["p0l0","p0a1"],["p1l0","p1a0"],["p0a1","p0l1"]]'
 
-pytestmark = [pytest.mark.cpp, pytest.mark.xdist_group("hunt")]  # the runs are made once
+pytestmark = [
+    pytest.mark.cpp,
+    pytest.mark.inputs(*RUNS, "docs/deadlock-hunt.md"),
+    pytest.mark.xdist_group("hunt"),
+]  # the runs are made once
 
 
 def _blocks(language: str) -> list[str]:

@@ -29,6 +29,7 @@ from pyorch.lab.minimise import FOLDER, Minimal, limits_of, minimise
 from pyorch.lab.write import MADE_BY, check_target, dump, write
 from pyorch.paths import Paths
 from pyorch.store import Store
+from tests.inputs import RUNS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -409,7 +410,7 @@ def test_limits_are_left_out_before_they_are_halved() -> None:
 # Whole minimisations
 
 
-pytestmark = pytest.mark.xdist_group("minimise")
+pytestmark = [pytest.mark.inputs(*RUNS), pytest.mark.xdist_group("minimise")]
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,14 @@ from pyorch.fingerprint import short
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from tests.forms import form
+from tests.inputs import RUNS
 from tests.wireshark import tshark
 from tools.cpptests import list_suites, run_suite
 
-pytestmark = pytest.mark.xdist_group("schemes")  # their modules are compiled once
+pytestmark = [
+    pytest.mark.inputs(*RUNS, ".clang-format", "docs", "tools"),
+    pytest.mark.xdist_group("schemes"),
+]  # their modules are compiled once
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = Paths(ROOT)

@@ -36,6 +36,7 @@ from pyorch.lab.write_search import write_search
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
+from tests.inputs import RUNS
 from tools import search as comparison
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -287,7 +288,10 @@ def test_draws_are_spread_evenly() -> None:
 # Whole searches
 
 
-pytestmark = pytest.mark.xdist_group("search")
+pytestmark = [
+    pytest.mark.inputs(*RUNS, "tools"),
+    pytest.mark.xdist_group("search"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -30,11 +30,15 @@ from pyorch.trace.netanim import describe, seconds, spread, write_animation
 from pyorch.trace.request import Words, find_run, read_options
 from tests.forks import Warm
 from tests.forms import form, network_of, run_of
+from tests.inputs import RUNS
 from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytestmark = pytest.mark.xdist_group("trace")  # the runs are made once
+pytestmark = [
+    pytest.mark.inputs(*RUNS),
+    pytest.mark.xdist_group("trace"),
+]  # the runs are made once
 
 #: An incast over a small switch, under every scheme that sends frames of its own.
 STUDY = """

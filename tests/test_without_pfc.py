@@ -9,9 +9,10 @@ import json
 
 import pytest
 
+from tests.inputs import RUNS
 from tests.test_end_to_end import run
 
-pytestmark = pytest.mark.cpp
+pytestmark = [pytest.mark.cpp, pytest.mark.inputs(*RUNS, "tests/test_end_to_end.py")]
 
 #: Whether each has a window. TIMELY has none: all begin at line rate, and most is lost.
 WINDOWS = {"dctcp": True, "hpcc": True, "power-tcp": True, "swift": True, "timely": False}

@@ -66,11 +66,14 @@ class Inputs:
 
     @cached_property
     def packages(self) -> str:
-        """Of Python, and of all packages that are installed."""
+        """Of Python, the compiler, and all packages that are installed.
+
+        Raises UserError if there is no compiler.
+        """
         found = {
             f"{one.name} {one.version}" for one in importlib.metadata.distributions() if one.name
         }
-        return _digest([platform.python_version(), *sorted(found)])
+        return _digest([platform.python_version(), str(find_compiler()), *sorted(found)])
 
     @property
     def modules(self) -> Sequence[str]:
