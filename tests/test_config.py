@@ -324,6 +324,33 @@ def test_only_what_is_told_to_stop_needs_headroom(tmp_path: Path) -> None:
     assert f"at least {1_040_000 + 4 * 9608} B" in problem
 
 
+def test_lossless_classes_need_room_for_a_frame(tmp_path: Path) -> None:
+    """Whatever the chain: without headroom or private parts, what the lossy pool leaves."""
+    tight = '[buffer]\nlossy_pool = "1MB"\nsize = '
+    for flow_control in ("", 'flow_control = ["conceptual-gfc"]\n'):
+        text = flow_control + MINIMAL
+        assert load(tmp_path, text + tight + '"1001048B"').points
+        assert complaints(tmp_path, text + tight + '"1001047B"') == [
+            (
+                "experiments/x.toml: buffer.size: size 1001047B is over-committed at s0: private "
+                "and headroom take 0 B, the lossy pool 1000000 B, a frame of a lossless class "
+                "1048 B\n    allowed: at least 1001048 B\n"
+                "    hint: raise buffer.size, or lower buffer.lossy_pool, private or the number of "
+                "lossless classes"
+            )
+        ]
+        for instead in (
+            '"1004192B"\nprivate = "1048B"',
+            '"1038432B"\nheadroom = "9608B"',
+            '"1MB"\nlossless_classes = 0',
+        ):
+            assert load(tmp_path, text + tight + instead).points
+        lossy = text.replace("[run]", "[run]\nallow_loss = true")
+        assert load(tmp_path, lossy + tight + '"1MB"').points
+    (problem,) = complaints(tmp_path, MINIMAL + tight + '"1004188B"\nprivate = "1047B"')
+    assert "at least 1005236 B" in problem
+
+
 @pytest.mark.parametrize(
     "lines",
     [

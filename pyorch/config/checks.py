@@ -85,9 +85,10 @@ def check_buffer(
     allow_loss: bool,
     findings: Findings,
 ) -> None:
-    """Refuse XON above XOFF, headroom that can lose frames, and an over-committed buffer.
+    """Refuse XON above XOFF, headroom that can lose frames, and a buffer that is too small.
 
     Headroom is what a chain of flow controls (TypeId names) demands if it has PFC, otherwise none.
+    Whatever the chain, a queue of a lossless class must have room for a frame.
     """
     buffer = section_of(types, attributes, "buffer")
     if buffer is None or any(name not in buffer for name in _NEEDED):
@@ -113,7 +114,8 @@ def check_buffer(
     # Python's integers: a fast link with days of delay needs more than 2^63 B
     demands = [run.eta_prime(*link) if paused else 0 for link in links]
     headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
-    _check_commitment(sizes, lossless, headroom, network, findings)
+    frame = 0 if allow_loss else run.data
+    _check_commitment(sizes, lossless, headroom, frame, network, findings)
 
 
 def _has_pfc(types: Catalogue, flow_control: Iterable[str]) -> bool:
@@ -153,24 +155,32 @@ def _check_commitment(
     sizes: Mapping[str, int],
     lossless: int,
     headroom: list[int],
+    frame: int,
     network: Topology,
     findings: Findings,
 ) -> None:
-    """Private parts, headroom (by link) and the lossy pool must fit into every switch's buffer."""
+    """Private parts, headroom (by link) and the lossy pool must fit into every switch's buffer.
+
+    If a frame [B] fits into neither of the first two, it must fit into what they leave.
+    """
     per_switch = [0] * len(network.names)
     for ends in (network.a.tolist(), network.b.tolist()):
         for end, size in zip(ends, headroom, strict=True):
             if network.kinds[end] == SWITCH:
                 per_switch[end] += lossless * (sizes["Private"] + size)
-    fullest = max(range(len(per_switch)), key=per_switch.__getitem__)
+    fullest = max(range(len(per_switch)), key=lambda n: (per_switch[n], network.kinds[n] == SWITCH))
     committed = per_switch[fullest] + sizes["LossyPool"]
-    if committed <= sizes["Size"]:
+    shared = frame if max(sizes["Private"], min(headroom, default=0)) < frame else 0
+    if committed + shared <= sizes["Size"]:
         return
     what = (
         f"size {format_bytes(sizes['Size'])} is over-committed at {network.names[fullest]}: "
         f"private and headroom take {per_switch[fullest]} B, "
         f"the lossy pool {sizes['LossyPool']} B"
     )
+    if shared:
+        what += f", a frame of a lossless class {frame} B"
+        committed += shared
     hint = (
         "raise buffer.size, or lower buffer.lossy_pool, private or the number of lossless classes"
     )
