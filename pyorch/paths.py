@@ -36,7 +36,7 @@ class Paths:
 
     def call_of(self, task: str) -> str:
         """Return how a task is called here: by invoke in a checkout, which alone has it."""
-        return f"pyorch {RENAMED.get(task, task)}" if self.shipped else f"invoke {task}"
+        return program_call(task) if self.shipped else f"invoke {task}"
 
     @property
     def experiments(self) -> Path:
@@ -178,6 +178,11 @@ class RunPaths:
         return sorted(self.folder.glob("*.parquet"))
 
 
+def program_call(task: str) -> str:
+    """Return how a task of invoke is called by the program `pyorch`."""
+    return f"pyorch {RENAMED.get(task, task)}"
+
+
 def expanded(path: str) -> Path:
     """Return a path with ~ and ~user in full; what names no user stays as it is."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises then)
@@ -195,7 +200,11 @@ def project_root() -> Path:
         if root.is_dir():
             return root
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        what, hint = "it was deleted", "change to another one with `cd`"
+        raise UserError([Problem("the current folder", what, None, hint)]) from error
     for folder in (here, *here.parents):
         if (folder / PROJECT_FILE).is_file():
             return folder

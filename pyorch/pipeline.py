@@ -9,11 +9,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
-from pyorch.paths import Paths, default_paths
+from pyorch.paths import Paths, default_paths, program_call
+from pyorch.reading import is_file
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
@@ -172,10 +174,19 @@ def command_line(
 ) -> str:
     """The command that does a task with an experiment, as it stands in reports and messages.
 
-    more: its words behind NAME. paths: of the project, by default the one that it is called in.
+    It does not depend on the current folder: a file in the project is named as seen from the
+    project's folder, any other by its name alone, for its own folder, where only `pyorch` works.
+    more: words behind NAME. paths: of the project, by default the one that it is called in.
     """
+    paths = paths or default_paths()
+    file = Path(realpath(name))
+    call = paths.call_of(task)
+    is_name = not Path(name).is_absolute() and is_file(paths.experiments / name)
+    if not is_name and name.endswith(".toml") and is_file(file):
+        inside = file.is_relative_to(root := Path(realpath(paths.root)))
+        name = file.relative_to(root).as_posix() if inside else file.name
+        call = call if inside else program_call(task)
     words = [name, *more]
     for override in overrides:
         words += ["--set", override]
-    call = (paths or default_paths()).call_of(task)
     return f"{call} {shlex.join([*words, *(['--seeds', seeds] if seeds else [])])}"

@@ -15,6 +15,7 @@ from pyorch.errors import quoted
 
 RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+WALL_TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 SIZES = {
     "B": 1,
     "KB": 10**3,
@@ -34,10 +35,13 @@ _ALIASES = {"Kbps": "kbps", "kB": "KB", "bit/s": "bps", "b/s": "bps"}
 #: simulator can count; a rate or a size is a thousand times what anyone builds or sends, and so far
 #: from 2^64 that products with the sizes of frames and headers stay below it, too.
 MAX_TIME = 4 * 10**18
+MAX_WALL_TIME = 10_000 * 86_400
 MAX_RATE = 10**15
 MAX_BYTES = 10**15
 #: Longer numbers are beyond every bound, and slow to read.
 MAX_DIGITS = 20
+#: What the denominators of finite decimal fractions divide, at these scales.
+_ROUND = 10**40
 _MAX_TEXT = 100
 
 _DIGITS = r"\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?"
@@ -65,6 +69,16 @@ def parse_bytes(text: str) -> int:
     return _parse(text, SIZES, "size", "100KB", MAX_BYTES)
 
 
+def parse_wall_time(text: str) -> int:
+    """Return the seconds of a wall time such as "10min" or "1.5h". Raises ValueError for people."""
+    return _parse(text, WALL_TIMES, "wall time", "10min", MAX_WALL_TIME)
+
+
+def format_wall_time(seconds: int) -> str:
+    """Return the shortest exact spelling of a wall time in seconds."""
+    return _format(seconds, WALL_TIMES)
+
+
 def format_rate(bits_per_second: int) -> str:
     """Return the shortest exact spelling of a rate in bit/s."""
     return _format(bits_per_second, RATES)
@@ -88,6 +102,16 @@ def rounded_time(picoseconds: int) -> str:
 def rounded_bytes(size: int) -> str:
     """Return a size in bytes as people read it: three digits, such as "1.23 MB"."""
     return _rounded(size, _DECIMAL_SIZES)
+
+
+def duration(seconds: float) -> str:
+    """Return a wall time in seconds for people: "8 s", "3 min 20 s", "2 h 5 min"."""
+    whole_s = round(seconds)
+    if whole_s < 60:
+        return f"{whole_s} s"
+    if whole_s < 3600:
+        return f"{whole_s // 60} min {whole_s % 60} s"
+    return f"{whole_s // 3600} h {whole_s % 3600 // 60} min"
 
 
 QUANTITIES = {
@@ -152,13 +176,14 @@ def _format(value: int, units: dict[str, int]) -> str:
         return "0s" if units is TIMES else f"0{next(iter(units))}"
     spellings = []
     for unit, scale in units.items():
-        exact = _decimal(value, scale)
-        spellings.append((len(exact) + len(unit), "." in exact, exact + unit))
+        if _ROUND * value % scale == 0:  # 1/3 has no finite decimal fraction
+            exact = _decimal(value, scale)
+            spellings.append((len(exact) + len(unit), "." in exact, exact + unit))
     return min(spellings)[2]
 
 
 def _decimal(value: int, scale: int) -> str:
-    """Return value / scale without an exponent; all scales here divide a power of ten."""
+    """Return value / scale as a finite decimal fraction without an exponent."""
     digits = 0
     while value % scale:
         value, digits = value * 10, digits + 1

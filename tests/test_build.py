@@ -104,6 +104,25 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildInfo]:
 # What the build needs
 
 
+def test_a_log_hears_of_a_long_compilation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is no terminal: a line at most every half minute, with files and time."""
+    now = [0.0]
+    log = compile_log.Log(tmp_path / "log", quiet=False, clock=lambda: now[0])
+    for second in range(100):
+        now[0] = float(second)
+        log._show(f"[{second}/190] Building CXX object a.cc.o")
+        log._show("a.cc:1: warning: that is no progress")
+    assert capsys.readouterr().err.splitlines() == [
+        "build: 30 of 190 files, 30 s",
+        "build: 60 of 190 files, 1 min 0 s",
+        "build: 90 of 190 files, 1 min 30 s",
+    ]
+    compile_log.Log(tmp_path / "log", quiet=True, clock=lambda: now[0])._show("[1/2] a")
+    assert capsys.readouterr().err == ""
+
+
 def test_the_wheel_is_found_without_importing_it() -> None:
     """The headers and libraries of ns-3.44 are found, and ns3 is not imported for it."""
     ns3 = toolchain.find_ns3()

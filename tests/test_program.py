@@ -61,7 +61,14 @@ for name in verbs.task_names:
         (["experiment", "x.toml"], "there is no verb 'experiment'; it is `pyorch run` here"),
         (["shwo", "x.toml"], "there is no verb 'shwo'; did you mean 'show'?"),
         (["zzz"], "there is no verb 'zzz'; `pyorch --help` lists them"),
-        (["show", "--bogus"], "No idea what '--bogus' is!"),
+        (
+            ["show", "--bogus"],
+            "`pyorch show` has no option '--bogus'; `pyorch show --help` lists its options",
+        ),
+        (
+            ["run", "x", "--sed", "3"],
+            "`pyorch run` has no option '--sed'; did you mean '--seeds'?",
+        ),
     ],
 )
 def test_a_verb_that_there_is_not_is_told_with_one_that_there_is(
@@ -92,10 +99,75 @@ def test_a_command_is_what_works_in_its_project(tmp_path: Path) -> None:
     os.chdir(tmp_path / "here")
     assert command_line(*given) == f"pyorch run {rest}"
     assert command_line("incast", task="report") == "pyorch report incast"
-    assert _for_paper(command_line("incast"), default_paths()).startswith(
-        "pyorch report incast --paper"
-    )
+    assert _for_paper(command_line("incast")).startswith("pyorch report incast --paper")
     assert command_line(*given, paths=checkout) == f"invoke experiment {rest}"
+
+
+def test_a_command_does_not_depend_on_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the project is named from the project's folder; any other by its name, for pyorch.
+
+    Only a project's folder has the tasks of invoke.
+    """
+    project, folder = tmp_path / "project", tmp_path / "apart"
+    inside, outside = project / "notes" / "a.toml", folder / "b.toml"
+    for file in (inside, outside):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    checkout = Paths(project)
+    for here in (project, inside.parent, folder):
+        monkeypatch.chdir(here)
+        for path in (str(inside), os.path.relpath(inside)):
+            assert command_line(path, paths=checkout) == "invoke experiment notes/a.toml"
+        for path in (str(outside), os.path.relpath(outside)):
+            assert command_line(path, paths=checkout) == "pyorch run b.toml"
+            assert _for_paper(command_line(path, paths=checkout)).startswith("pyorch report b.toml")
+    assert command_line("a/b.toml", paths=checkout) == "invoke experiment a/b.toml"
+
+
+def test_help_names_the_commands_of_the_program() -> None:
+    """Outside a checkout there is no `invoke list`."""
+    line = [sys.executable, "-m", "pyorch", "explain", "--help"]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert "`pyorch list`" in said
+    assert "invoke" not in said
+
+
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    """Without a traceback, by the commands that look for a project there."""
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    code = f"cd {folder}; rmdir {folder}; exec {sys.executable} -P -m pyorch list"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 2
+    told = "the current folder: it was deleted\n    hint: change to another one with `cd`\n"
+    assert done.stderr == told
+
+
+def test_too_few_open_files_are_told() -> None:
+    """With the limit, and how to raise it."""
+    code = """
+import resource
+from pathlib import Path
+from pyorch.cli.base import command
+
+def hungry() -> int:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+    return len([Path("/dev/null").open() for _ in range(20)])
+
+raise SystemExit(command(hungry)())
+"""
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "the system: Too many open files: this process may have 12 files open at once\n"
+        "    hint: raise the limit, such as with `ulimit -n 1024`\n"
+    )
 
 
 def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path: Path) -> None:

@@ -130,3 +130,18 @@ def test_refuses_to_write_a_negative_quantity() -> None:
     """There is no spelling for a negative size."""
     with pytest.raises(ValueError, match="-1 is negative"):
         units.format_bytes(-1)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "written"),
+    [("90s", 90, "90s"), ("10min", 600, "600s"), ("1.5h", 5400, "1.5h"), ("1d", 86_400, "1d")],
+)
+def test_wall_times(text: str, seconds: int, written: str) -> None:
+    """Seconds to days; of spellings without an end, such as 1/60 min, none is written."""
+    assert units.parse_wall_time(text) == seconds
+    assert units.format_wall_time(seconds) == written
+    assert units.format_wall_time(61) == "61s"
+    with pytest.raises(ValueError, match="larger than the largest wall time, 10000d"):
+        units.parse_wall_time("1000000000s")
+    with pytest.raises(ValueError, match="'us' is not a unit of a wall time; known: s, min, h, d"):
+        units.parse_wall_time("1us")

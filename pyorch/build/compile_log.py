@@ -6,13 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
+from pyorch.units import duration
+
+#: Where there is no terminal, a line of progress comes so often [s].
+SILENCE_S = 30.0
 
 #: How much of the compiler's output a message shows; the log has the rest.
 SHOWN_LINES = 12
@@ -33,12 +38,19 @@ _ERROR = re.compile(
 
 @dataclass
 class Log:
-    """The log of one build: each step is run, its output shown (unless quiet) and appended."""
+    """The log of one build: each step is run, its output shown (unless quiet) and appended.
+
+    clock: wall time [s].
+    """
 
     file: Path
     quiet: bool
     started: bool = False
     warnings: int = 0
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._began = self._shown = self.clock()
 
     def run(self, step: str, command: Sequence[str]) -> None:
         """Run one step. Raises UserError with the first error lines if it fails."""
@@ -66,11 +78,20 @@ class Log:
             self._fail(step, lines)
 
     def _show(self, line: str) -> None:
+        """Show a line of progress: in its place on a terminal, now and then elsewhere."""
         match = _PROGRESS.match(line)
-        if match and not self.quiet and sys.stderr.isatty():
+        if not match or self.quiet:
+            return
+        now = self.clock()
+        if sys.stderr.isatty():
             name = Path(match["what"]).name.removesuffix(".o")
             text = f"build: {match['done']}/{match['total']} {name}"
             print(f"\r\x1b[K{text[:79]}", end="", file=sys.stderr, flush=True)
+        elif now - self._shown >= SILENCE_S:
+            self._shown = now
+            took = duration(now - self._began)
+            text = f"build: {match['done']} of {match['total']} files, {took}"
+            print(text, file=sys.stderr, flush=True)
 
     def _fail(self, step: str, lines: Sequence[str]) -> NoReturn:
         if shutil.disk_usage(self.file.parent).free < _NO_ROOM_BYTES:  # CMake does not notice

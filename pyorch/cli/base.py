@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,8 @@ DEFAULT_EXPERIMENT = "gfc/two-to-one"
 SHOWN_FAILURES = 10
 SHOWN_VERDICTS = 12
 
+_TOO_MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+
 P = ParamSpec("P")
 
 
@@ -45,6 +48,11 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
             sys.stdout.flush()
             print(door.spoken(error.render()), file=sys.stderr)
             code = FAILED if isinstance(error, DiskError) else BAD_INPUT
+        except OSError as error:
+            if error.errno not in _TOO_MANY_FILES:
+                raise
+            print(_too_many_files(error).render(), file=sys.stderr)
+            code = BAD_INPUT
         except KeyboardInterrupt:
             ends.tell(f"\ninterrupted: {ends.GO_ON}", sys.stderr)
             return ends.exit_code()
@@ -55,6 +63,15 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
         return code or FAILED
 
     return guarded
+
+
+def _too_many_files(error: OSError) -> Problem:
+    """The problem of a process that can open no more files."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    what = f"{error.strerror}: this process may have {limit:,} files open at once"
+    return Problem("the system", what, None, "raise the limit, such as with `ulimit -n 1024`")
 
 
 def listing(function: Callable[P, int]) -> Callable[P, int]:

@@ -6,11 +6,13 @@ bash` (or zsh, fish) prints what a shell needs to complete them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from invoke.collection import Collection
 from invoke.context import Context
 from invoke.exceptions import ParseError
+from invoke.parser.context import ParserContext
 from invoke.program import Program
 from invoke.tasks import Task, task
 
@@ -61,6 +63,8 @@ class Console(Program):
         except ParseError as error:
             words = self.core.unparsed
             verbs = [verb.name for verb in VERBS]
+            if words and words[0] in verbs and error.context is not None:
+                _explain_option(words[1:], error.context, error)
             if not words or words[0] in verbs or words[0].startswith("-"):
                 raise
             other = RENAMED.get(words[0])
@@ -80,10 +84,22 @@ class Console(Program):
         self.list_tasks()
 
 
+def _explain_option(words: Sequence[str], verb: ParserContext, error: ParseError) -> None:
+    """Raise ParseError with a hint if the verb does not have an option; return on another error."""
+    options = verb.flags
+    given = (word.partition("=")[0] for word in words if word.startswith("--"))
+    unknown = next((option for option in given if option not in options), None)
+    if unknown is not None and repr(unknown) in str(error):
+        hint = suggest(unknown, options) or f"`{door.PYORCH} {verb.name} --help` lists its options"
+        what = f"`{door.PYORCH} {verb.name}` has no option {unknown!r}"
+        raise ParseError(f"{what}; {hint}") from error
+
+
 def program() -> Program:
     """Return the program with its verbs."""
     verbs = Collection()
     for verb in VERBS:
+        verb.help = {option: door.spoken(text) for option, text in (verb.help or {}).items()}
         verbs.add_task(verb)
     tasks.register(globals())
     return Console(name="pyorch", binary="pyorch", namespace=verbs)

@@ -31,7 +31,6 @@ from pyorch.report.tex import booktabs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pyorch.paths import Paths
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
@@ -99,7 +98,7 @@ def write_report(
     index = out_dir / gallery.INDEX
     paths = store.paths
     command = command or f"{paths.call_of('experiment')} {experiment.name}"
-    commands = [command] if paper else [command, _for_paper(command, paths)]
+    commands = [command] if paper else [command, _for_paper(command)]
     page = _page(experiment, store, data.specs, data, figures, results, fingerprint, commands)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
@@ -113,9 +112,10 @@ def write_report(
     )
 
 
-def _for_paper(command: str, paths: Paths) -> str:
+def _for_paper(command: str) -> str:
     """The command that writes the report for a paper, with a comment."""
-    report = command.replace(paths.call_of("experiment"), paths.call_of("report"), 1)
+    program, _, rest = command.split(" ", 2)
+    report = f"{program} report {rest}"
     return f"{report} --paper  # each figure as PDF, too, and for one column and two"
 
 
