@@ -26,10 +26,10 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
 from pyorch.pipeline import Plan, command_line, make_plan
-from pyorch.progress import duration
 from pyorch.reading import is_folder
 from pyorch.remarks import runs_text
 from pyorch.store import Store
+from pyorch.units import duration
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec

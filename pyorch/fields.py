@@ -74,6 +74,9 @@ def _as_list(value: Any) -> Any:
 _RATE = _quantity(Unit("_bps", units.parse_rate, units.format_rate), units.RATES, "10Gbps")
 _TIME = _quantity(Unit("_ps", units.parse_time, units.format_time), units.TIMES, "25us")
 _SIZE = _quantity(Unit("_bytes", units.parse_bytes, units.format_bytes), units.SIZES, "100KB")
+_WALL_TIME = _quantity(
+    Unit("_s", units.parse_wall_time, units.format_wall_time), units.WALL_TIMES, "10min"
+)
 
 Rate = Annotated[int, *_RATE]
 """A rate, "10Gbps" in a file, in bit/s; 0 is allowed."""
@@ -85,6 +88,8 @@ Duration = Annotated[int, *_TIME, Field(gt=0)]
 """A time above 0, in ps."""
 Until = Annotated[Duration | None, Never()]
 """A time above 0 at which something ends, in ps; None is never."""
+WallTime = Annotated[int, *_WALL_TIME, Field(gt=0)]
+"""A time above 0 on a clock on the wall, "10min" in a file, in s."""
 Size = Annotated[int, *_SIZE, Field(gt=0)]
 """A size above 0, "100KB" in a file, in bytes."""
 Window = Annotated[int, *_SIZE]

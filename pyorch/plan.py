@@ -39,13 +39,15 @@ class RunSpec:
     """One run: a setting, a seed and what is to be measured. Equal content is an equal run.
 
     around: what the hash is made of beside the seed where the setting is not that of an experiment,
-    because links that fail were drawn.
+    because links that fail were drawn. time_limit: wall time after which an engine ends the run
+    [s]; it changes no result, and is in neither the canonical form nor the hash.
     """
 
     setting: Setting
     seed: int
     metrics: tuple[Metric, ...] = ()
     around: Around | None = field(default=None, repr=False)
+    time_limit: int | None = field(default=None, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:
@@ -180,9 +182,9 @@ def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[R
 
 def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Iterator[RunSpec]:
     """Yield the runs of one setting."""
-    setting, metrics = point.setting, experiment.metrics
+    setting, metrics, limit = point.setting, experiment.metrics, experiment.time_limit
     if not setting.topology.random_failed_links:
-        yield from (RunSpec(setting, seed, metrics) for seed in seeds)
+        yield from (RunSpec(setting, seed, metrics, time_limit=limit) for seed in seeds)
         return
     around = setting.around._replace(behind=None)
     for seed in seeds:
@@ -190,7 +192,7 @@ def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Ite
             drawn = draw_failed_links(setting.topology, seed)
         except UserError as error:
             raise UserError([one.inside(experiment.label) for one in error.problems]) from error
-        yield RunSpec(replace(setting, topology=drawn), seed, metrics, around)
+        yield RunSpec(replace(setting, topology=drawn), seed, metrics, around, limit)
 
 
 def _checked(seeds: object) -> Sequence[int]:

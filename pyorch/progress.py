@@ -6,8 +6,9 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -22,10 +23,13 @@ from pyorch.terminal import (
     render,
     stall,
 )
+from pyorch.units import duration, rounded_time
 
 PLAIN_INTERVAL_S = 3.0
 SILENCE_S = 30.0
 """Where there is no terminal a line comes at least this often."""
+STANDSTILL_S = 30.0
+"""A run stands still when its simulated time has not moved for this long in wall time."""
 TERMINAL_INTERVAL_S = 0.2
 _HEARTBEAT_WIDTH = 80
 _PARTS = 10**12
@@ -62,10 +66,13 @@ class Heartbeat:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """End the thread; the file stays."""
+    def __exit__(self, failure: object, *_: object) -> None:
+        """End the thread; the file stays, and says whether the simulation has come to its end."""
         self._over.set()
         self._thread.join()
+        if failure is None:
+            with suppress(OSError):  # as in _watch
+                self._note(1.0, self._now())
         os.close(self._file)
 
     def beat(self) -> None:
@@ -74,6 +81,9 @@ class Heartbeat:
         now = self._now()  # after the others: what they have seen arrived until then
         if seen != self._seen:
             self._seen, self._arrived = seen, now
+        self._note(share, now)
+
+    def _note(self, share: float, now: int) -> None:
         if (share, now) != self._last:  # a run that hangs gives no sign of life
             self._last = (share, now)
             # one write of a fixed width: a reader sees the old or the new one, never a mixture
@@ -103,28 +113,71 @@ def read_running(path: Path, title: str = "") -> Running:
         return Running(title, 0.0)
 
 
-def remaining_s(elapsed_s: float, total: int, finished: int, running: Sequence[float]) -> float:
-    """Time left [s] when work goes on at the speed so far; inf as long as there is no speed.
+class Watch:
+    """How far a run is, as seen from outside: by its heartbeat and a clock of wall time [s].
 
-    finished: runs that ended since the start; running: fractions of the running ones.
+    title: of the run; heartbeat: its file, which does not exist before the run simulates.
     """
-    work = finished + sum(running)
-    return elapsed_s * (total - work) / work if work > 0 else float("inf")
+
+    def __init__(
+        self, title: str, heartbeat: Path, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._title = title
+        self._heartbeat = heartbeat
+        self._clock = clock
+        self._start = clock()
+        self._setup: float | None = None  # how long it took [s], once it is over
+        self._seen = (0.0, -1)
+        self._moved = self._start
+
+    def look(self) -> Running:
+        """Return how far the run is now; a standstill is found by repeated calls."""
+        age = self._clock() - self._start
+        run = read_running(self._heartbeat, self._title)
+        if self._setup is None:
+            if not self._heartbeat.exists():
+                return replace(run, setup=age, is_set_up=False)
+            self._setup = age
+        if (run.share, run.now) != self._seen:
+            self._seen, self._moved = (run.share, run.now), self._clock()
+        still = self._clock() - self._moved
+        # what has simulated to its end writes tables, which may take its time
+        stands = still >= STANDSTILL_S and run.share < 1
+        return replace(run, setup=self._setup, still=still if stands else 0.0)
 
 
-def duration(seconds: float) -> str:
-    """A time for people: "8 s", "3 min 20 s", "2 h 5 min"."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+def remaining_s(elapsed_s: float, total: int, finished: int, running: Sequence[Running]) -> float:
+    """Time left [s] if work goes on at its speed so far; inf as long as there is no speed.
+
+    elapsed_s: since the start of the batch; finished: runs that ended since. Set-up is no speed:
+    until a run has ended, it is that of the runs that simulate, and those still to start take as
+    long to be set up. There is none while a run stands still.
+    """
+    work = finished + sum(run.share for run in running)
+    if work == 0 or any(run.still for run in running):
+        return float("inf")
+    if finished:  # what these took includes their set-up
+        return elapsed_s * (total - work) / work
+    begun = [run for run in running if run.share > 0]
+    spent = [max(elapsed_s - run.setup, TERMINAL_INTERVAL_S) for run in begun]
+    speed = sum(run.share / s for run, s in zip(begun, spent, strict=True)) / len(begun)
+    setup_s = sum(run.setup for run in begun) / len(begun)
+    return ((total - work) / speed + (total - len(running)) * setup_s) / len(running)
 
 
 def _shown(run: Running) -> str:
     told = stall(run)
     return f"{run.share:.0%}" + (f" ({told} of simulated time)" if told else "")
+
+
+def _standstill(running: Sequence[Running]) -> str:
+    """The run that has stood still the longest, in words; empty if none stands still."""
+    still = sorted((run for run in running if run.still), key=lambda run: -run.still)
+    if not still:
+        return ""
+    first, more = still[0], f" (and {len(still) - 1} more)" if len(still) > 1 else ""
+    what = f"no progress for {duration(first.still)} of wall time at {rounded_time(first.now)}"
+    return f"{what}: {first.title}{more}"
 
 
 def _is_real(stream: TextIO) -> bool:
@@ -133,6 +186,18 @@ def _is_real(stream: TextIO) -> bool:
         return os.isatty(stream.fileno())
     except (OSError, ValueError):
         return False
+
+
+def _under_way(running: Sequence[Running]) -> Iterator[str]:
+    """Yield what a line says of the runs that are under way."""
+    begun = [run for run in running if run.is_set_up]
+    if begun:
+        yield f"running {' '.join(map(_shown, begun[:8]))}" + (" ..." if len(begun) > 8 else "")
+    others = [run for run in running if not run.is_set_up]
+    if others:
+        count = f"{len(others)} " if len(running) > 1 else ""
+        yield f"{count}setting up for {duration(max(run.setup for run in others))}"
+    yield _standstill(running)
 
 
 class Progress:
@@ -192,8 +257,7 @@ class Progress:
             size = shutil.get_terminal_size()
             self._screen.draw(render(self._state(running), size.columns - 1, size.lines))
         elif self._terminal:
-            columns = shutil.get_terminal_size().columns
-            self._overwrite(self.line(running)[: columns - 1])
+            self._overwrite(self.line(running))  # a cell has no width to keep to
         else:
             self._print(self.line(running))
 
@@ -220,9 +284,8 @@ class Progress:
             parts.append(f"{self.failed} failed")
         if self.totals.deadlocked:
             parts.append(f"{self.totals.deadlocked} deadlocked")
-        if running and self.finished < self.total:
-            shown = " ".join(map(_shown, running[:8]))
-            parts.append(f"running {shown}" + (" ..." if len(running) > 8 else ""))
+        if self.finished < self.total:
+            parts += _under_way(running)
         return ", ".join(filter(None, [*parts, self._left(running)]))
 
     def _left(self, running: Sequence[Running]) -> str:
@@ -230,8 +293,9 @@ class Progress:
         elapsed = self._clock() - self._start
         if self.finished == self.total:
             return f"took {duration(elapsed)}"
-        shares = [run.share for run in running]
-        left = remaining_s(elapsed, self.total, self.finished, shares)
+        # a run that fails, often at once, tells nothing of the others
+        done, to_do = self.finished - self.failed, self.total - self.failed
+        left = remaining_s(elapsed, to_do, done, running)
         return f"{duration(left)} left" if left < float("inf") else ""
 
     def _state(self, running: Sequence[Running]) -> State:

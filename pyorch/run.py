@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pyorch.ends import no_core_files
 from pyorch.fingerprint import short
@@ -81,6 +81,7 @@ def run_line(manifest: Manifest, line: str, attempt: Path, started: float) -> in
     from pyorch.kinds import read_spec
 
     end_with_parent(os.getppid())
+    end_with_exit()
     return _do(manifest, read_spec(line), attempt, started)
 
 
@@ -258,10 +259,45 @@ def end_with_parent(parent: int | None = None) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def end_with_exit() -> None:
+    """Have a call of exit() in C++ end this process at once, with a code of its own.
+
+    Otherwise it would destroy what a simulation uses and crash, or end as a run that is done. From
+    here on the process must end by `os._exit`.
+    """
+    import ctypes
+
+    from pyorch.engine.base import RUN_LEFT
+
+    library = ctypes.CDLL(None)
+    # the last one is called first: what was printed reaches the log
+    for function, argument in ((library._exit, RUN_LEFT), (library.fflush, None)):
+        library.__cxa_atexit(function, ctypes.c_void_p(argument), None)
+
+
 def _say(text: str) -> None:
-    sys.stderr.write(text.rstrip() + "\n")
+    from pyorch.errors import shown
+
+    sys.stderr.write(shown(text.rstrip()) + "\n")
     sys.stderr.flush()
 
 
+def _program() -> NoReturn:
+    """Be the program: as `main`, and end by `os._exit`."""
+    code = 1
+    try:
+        end_with_exit()
+        code = main()
+    except SystemExit as error:  # of the parser, which has said why
+        code = error.code if isinstance(error.code, int) else code
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _program()

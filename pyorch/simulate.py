@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SLICES = 100
 """Number of slices in which a run is simulated."""
 
+#: In what cppyy raises for anything else than a std::exception.
+_UNKNOWN = "unknown C++ exception"
 ALL_CLASSES = 0xFF
 ANY_PEER = -1
 
@@ -137,13 +139,23 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
         for trace in spec.setting.traces:  # only objects that exist can be traced
             _add_trace(simulation, network, trace)
     except Exception as error:
-        if not type(error).__module__.startswith("cppyy.gbl"):
+        said = _said_by_module(error)
+        if said is None:
             raise
-        said: Any = error  # an exception of C++
-        raise RefusedError([str(said.what())]) from error
+        raise RefusedError([said]) from error
     if problems:
         raise RefusedError(problems)
     return network
+
+
+def _said_by_module(error: Exception) -> str | None:
+    """The message of an exception of C++; None for one of Python."""
+    if type(error).__module__.startswith("cppyy.gbl"):
+        thrown: Any = error
+        return str(thrown.what())
+    if type(error) is Exception and _UNKNOWN in str(error):
+        return "a module threw something that is no std::exception, so that it has no message"
+    return None
 
 
 def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
@@ -313,10 +325,10 @@ def run_until(simulation: Simulation, until_ps: int, end_ps: int) -> bool:
     except Exception as error:
         where = f"it was at {format_time(simulation.Now())} of {format_time(end_ps)}"
         if not isinstance(error, MemoryError) and type(error).__name__ != "bad_alloc":
-            if not type(error).__module__.startswith("cppyy.gbl"):
+            said = _said_by_module(error)
+            if said is None:
                 raise
-            said: Any = error  # an exception of C++
-            raise ModelError([str(said.what()), where]) from error
+            raise ModelError([said, where]) from error
         hint = "trace fewer ports and classes, or by a period; or make the run shorter"
         raise OutOfMemoryError([where, hint]) from error
 

@@ -51,7 +51,12 @@ class RunsFailedError(Exception):
 
     def __str__(self) -> str:
         """Everything that a user needs to proceed."""
-        told = "\n".join(failure.render() for failure in self.failures)
+        from pyorch.engine.base import repeated
+
+        first = {failure.reason: failure for failure in reversed(self.failures)}
+        told = "\n".join(
+            [*(one.render() for one in reversed(first.values())), *repeated(self.failures)]
+        )
         return f"{self.left} runs are missing; run() retries them\n{told}".strip()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from pyorch.units import rounded_time
+from pyorch.units import duration, rounded_time
 
 _MOST_RUNS = 8
 _GAP, _LEAST_BAR = 2, 10
@@ -26,12 +26,17 @@ class Running:
     """A run that is under way: its title, how much of it is over (0 to 1), its clock [ps].
 
     stalled: for how long nothing of its messages has arrived [ps]; 0 as long as that is no stall.
+    is_set_up: whether it simulates; setup: wall time of its set-up, until now or to its end [s].
+    still: wall time since its clock last moved [s]; 0 as long as that is no standstill.
     """
 
     title: str
     share: float
     now: int = 0
     stalled: int = 0
+    is_set_up: bool = True
+    setup: float = 0.0
+    still: float = 0.0
 
 
 def is_stalled(last: int, end: float) -> bool:
@@ -42,6 +47,15 @@ def is_stalled(last: int, end: float) -> bool:
 def stall(run: Running) -> str:
     """In words for how long a run has made no progress; empty if it makes some."""
     return f"stalled for {rounded_time(run.stalled)}" if run.stalled else ""
+
+
+def _clock(run: Running) -> str:
+    """What stands at the end of a run's row: its clock, or what is the matter with it."""
+    if not run.is_set_up:
+        return f"setting up for {duration(run.setup)}"
+    if run.still:
+        return f"no progress for {duration(run.still)} at {rounded_time(run.now)}"
+    return stall(run) or rounded_time(run.now)
 
 
 @dataclass
@@ -149,7 +163,7 @@ def render(state: State, width: int, height: int = 24) -> str:
                 Text("  " + _short(run.title)),
                 ProgressBar(total=1, completed=run.share, **looks),
                 Text(f"{run.share:4.0%}"),
-                Text(stall(run) or rounded_time(run.now), "yellow" if run.stalled else ""),
+                Text(_clock(run), "yellow" if run.stalled or run.still else ""),
             )
             for run in shown
         ]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pyorch.build.info import BuildInfo
 from pyorch.engine import BatchResult, LocalEngine, read_manifest, read_run, write_manifest
 from pyorch.engine.base import describe_exit
 from pyorch.engine.log import log_tail, read_notes
+from pyorch.engine.manifest import read_runs
 from pyorch.errors import UserError
 from pyorch.kinds import read_spec
 from pyorch.paths import Paths
@@ -25,19 +27,20 @@ from pyorch.plan import RunSpec
 from pyorch.progress import (
     Heartbeat,
     Progress,
-    duration,
+    Watch,
     read_heartbeat,
     read_running,
     remaining_s,
 )
 from pyorch.store import Store
 from pyorch.terminal import Running
+from pyorch.units import duration, rounded_time
 from tests.forms import form, run_of
 
 FINGERPRINT = "f" * 64
 
 WORKER = """
-import json, os, signal, sys, time
+import json, os, shutil, signal, sys, time
 from pathlib import Path
 from pyorch.engine import read_run
 from pyorch.paths import RunPaths, default_paths
@@ -59,6 +62,10 @@ for step in spec.params["do"].split():
         time.sleep(float(value))
     elif action == "say":
         print(value, file=sys.stderr)
+    elif action == "simulated":
+        attempt.heartbeat.write_text(value.replace("_", " "))
+    elif action == "lose":
+        shutil.rmtree(getattr(store, value) if value != "attempt" else attempt.folder)
     elif action == "exit":
         os._exit(int(value))
     elif action == "kill":
@@ -196,7 +203,7 @@ def test_no_more_than_jobs_at_once(tmp_path: Path) -> None:
         ("say:boom kill:SIGSEGV", -11, "crashed: segmentation fault (exit code -11)"),
         ("say:boom kill:SIGKILL", -9, "was killed (SIGKILL; out of memory?) (exit code -9)"),
         ("say:boom exit:3", 3, "ended with a wrong result (exit code 3)"),
-        ("say:boom exit:0", 0, "ended without a result (exit code 0)"),
+        ("say:boom exit:0", 0, "ended by itself before its end, without a result (exit code 0)"),
     ],
 )
 def test_a_crash_fails_that_run_only(
@@ -238,14 +245,104 @@ def test_a_program_that_cannot_start_is_reported(tmp_path: Path) -> None:
 def test_a_full_disk_stops_the_batch_with_one_message(tmp_path: Path) -> None:
     """A run that could not write stops everything, and one message says why."""
     stream = io.StringIO()
-    specs = [make_spec(n, "exit:4" if n == 0 else "sleep:5") for n in range(4)]
+    specs = [make_spec(n, "exit:4" if n == 0 else "sleep:60") for n in range(4)]
     began = time.monotonic()
     result = run_batch(tmp_path, specs, stream)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 50
     assert (result.storage_failed, result.done, result.left) == (True, 0, 4)
     assert stream.getvalue().count("cannot be written") == 1
     assert "PYORCH_RESULTS" in stream.getvalue()
     assert os.listdir(make_store(tmp_path).runs) == []
+
+
+def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    """Even one that ignores SIGTERM; the message names the key, and the other runs go on."""
+    stream = io.StringIO()
+    specs = [make_spec(0, "deaf sleep:600"), make_spec(1, ""), make_spec(2, "")]
+    limited = [replace(spec, time_limit=10) for spec in specs]
+    result = run_batch(tmp_path, limited, stream)
+    assert (result.done, result.left) == (2, 1)
+    assert [failure.title for failure in result.failures] == ["do=deaf sleep:600 seed=0"]
+    assert (
+        "seed=0: the run was ended: it took longer than 10 s of wall time, `time_limit` of [run]\n"
+        in stream.getvalue()
+    )
+    pid = int((tmp_path / "trace").read_text().split()[1])
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_the_time_limit_goes_with_a_manifest(tmp_path: Path) -> None:
+    """To the nodes of a cluster; neither the run's name nor its canonical form has it."""
+    spec = make_spec(1, "")
+    limited = replace(spec, time_limit=600)
+    assert limited == spec
+    assert limited.hash(FINGERPRINT) == spec.hash(FINGERPRINT)
+    path = tmp_path / "manifest"
+    write_manifest(path, [spec], FINGERPRINT, tmp_path)
+    without = path.read_bytes()
+    write_manifest(path, [limited], FINGERPRINT, tmp_path)
+    assert path.read_bytes() != without
+    _, (read,) = read_runs(path, 0, 1, read_spec)
+    assert (read, read.time_limit) == (spec, 600)
+
+
+def test_runs_that_fail_alike_are_told_once(tmp_path: Path) -> None:
+    """In full for the first, and in one line for the others."""
+    stream = io.StringIO()
+    specs = [make_spec(n, "say:no_room exit:2") for n in range(4)]
+    specs.append(make_spec(4, "say:other exit:2"))
+    result = run_batch(tmp_path, specs, stream, jobs=1)
+    assert [failure.title[-1] for failure in result.failures] == ["0", "1", "2", "3", "4"]
+    assert stream.getvalue().count("| no_room\n") == 1
+    assert stream.getvalue().count("| other\n") == 1
+    title = "do=say:no_room exit:2 seed="
+    expected = f"FAILED 3 more runs in the same way as {title}0: {title}1, {title}2, {title}3\n"
+    assert stream.getvalue().endswith(expected)
+
+
+@pytest.mark.parametrize("then", ["exit:0", "exit:1", ""])
+def test_a_folder_of_results_that_goes_is_told(tmp_path: Path, then: str) -> None:
+    """It stops the batch with one message that names it, however its runs end."""
+    stream = io.StringIO()
+    specs = [make_spec(0, f"lose:root {then}"), make_spec(1, "")]
+    result = run_batch(tmp_path, specs, stream, jobs=1)
+    assert (result.storage_failed, result.done, result.left) == (True, 0, 2)
+    runs = make_store(tmp_path).runs
+    assert f"{runs}: the folder of the results is gone" in stream.getvalue()
+    assert stream.getvalue().count("\n") == 2
+
+
+def test_an_attempt_that_goes_is_told(tmp_path: Path) -> None:
+    """That run alone fails."""
+    specs = [make_spec(0, "lose:attempt exit:0"), make_spec(1, "")]
+    result = run_batch(tmp_path, specs, jobs=1)
+    assert (result.done, result.left) == (1, 1)
+    assert "the run lost its folder, " in result.failures[0].render()
+
+
+def test_a_crash_without_a_word_is_told_with_its_time(tmp_path: Path) -> None:
+    """How far the simulation was, and how to see where it is; in a log that says why, neither."""
+    specs = [
+        make_spec(0, "simulated:500_1000_5000000_0 sleep:2 kill:SIGSEGV"),
+        make_spec(1, "kill:SIGSEGV"),
+        make_spec(2, "say:told exit:1"),
+    ]
+    within, before, told = run_batch(tmp_path, specs, jobs=1).failures
+    end = rounded_time(specs[0].setting.run.latest_end)
+    assert f"    it ended:  at 5 us of {end}\n" in within.render()
+    assert f"    backtrace: gdb -batch -ex run -ex backtrace --args {within.reproduce}\n" in (
+        within.render()
+    )
+    assert "    it ended:  before it simulated anything\n" in before.render()
+    assert told.facts == ()
+
+
+def test_control_characters_of_a_log_do_not_reach_a_terminal(tmp_path: Path) -> None:
+    """They are escaped; the log keeps them."""
+    stream = io.StringIO()
+    run_batch(tmp_path, [make_spec(0, "say:\x1b[31mred exit:1")], stream)
+    assert "\x1b" not in stream.getvalue()
+    assert "    | \\x1b[31mred\n" in stream.getvalue()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -423,6 +520,28 @@ def test_an_abort_is_told_by_its_message_first(
     assert log_tail(log).splitlines() == [*expected, "earlier"]
 
 
+EXITS = """
+import ctypes, sys
+from pyorch.run import end_with_exit
+
+library = ctypes.CDLL(None)
+end_with_exit()
+library.printf(b"said, and not yet written")
+library.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_exit_in_a_module_is_no_end_of_a_run(code: int) -> None:
+    """Nothing is destroyed under its feet, and its code is not taken for that of a run."""
+    line = [sys.executable, "-c", EXITS, str(code)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (6, "said, and not yet written")
+    assert describe_exit(6) == (
+        "was ended by exit(), which a module called, before its end (exit code 6)"
+    )
+
+
 # Progress
 
 
@@ -465,8 +584,48 @@ def test_a_heartbeat_tells_a_stall(tmp_path: Path) -> None:
 
 def test_the_time_left_follows_from_the_speed() -> None:
     """4 of 10 runs and two halves in 50 s: 5 runs' worth, so 50 s are left."""
-    assert remaining_s(50.0, total=10, finished=4, running=[0.5, 0.5]) == pytest.approx(50.0)
-    assert remaining_s(50.0, total=10, finished=0, running=[]) == float("inf")
+    assert remaining_s(50.0, 10, 4, under_way(0.5, 0.5)) == pytest.approx(50.0)
+    assert remaining_s(50.0, 10, 0, []) == float("inf")
+
+
+def test_set_up_is_no_speed() -> None:
+    """90 s of set-up and 10 s for a quarter: 30 s are left. Runs still to start are set up, too."""
+    begun = Running("a", 0.25, setup=90.0)
+    waiting = Running("b", 0.0, is_set_up=False, setup=100.0)
+    assert remaining_s(100.0, 1, 0, [begun]) == pytest.approx(30.0)
+    assert remaining_s(100.0, 2, 0, [begun, begun]) == pytest.approx(30.0)
+    # 7.5 runs at 2.5 % a second, two at once, and three times 90 s
+    assert remaining_s(100.0, 8, 0, [begun, begun]) == pytest.approx(7.5 / 0.025 / 2 + 3 * 90)
+    assert remaining_s(100.0, 2, 0, [begun, waiting]) == pytest.approx(1.75 / 0.025 / 2)
+    assert remaining_s(100.0, 1, 0, [waiting]) == float("inf")
+
+
+def test_a_standstill_has_no_end() -> None:
+    """Nobody knows when a run that stands still will go on, whatever the others do."""
+    still = Running("b", 0.5, still=31.0)
+    assert remaining_s(100.0, 4, 2, [Running("a", 0.5), still]) == float("inf")
+
+
+def test_a_watch_sees_set_up_and_standstill(tmp_path: Path) -> None:
+    """Wall time before the heartbeat begins, and since it last changed, from half a minute on."""
+    now, file = [0.0], tmp_path / "heartbeat"
+    watch = Watch("a", file, lambda: now[0])
+
+    def at(second: float, text: str = "") -> Running:
+        now[0] = second
+        if text:
+            file.write_text(text)
+        return watch.look()
+
+    assert at(5) == Running("a", 0.0, is_set_up=False, setup=5.0)
+    assert at(90) == Running("a", 0.0, is_set_up=False, setup=90.0)
+    assert at(91, "0 1000 0 0") == Running("a", 0.0, setup=91.0)
+    assert at(120.9).still == 0
+    assert at(121).still == 30
+    assert at(121.5, "10 1000 7 7") == Running("a", 0.01, 7, setup=91.0)
+    assert at(151.5) == Running("a", 0.01, 7, setup=91.0, still=30.0)
+    assert at(152, "1000 1000 800 7").still == 0
+    assert at(999).still == 0  # it writes its tables
 
 
 @pytest.mark.parametrize(
@@ -493,7 +652,7 @@ def test_plain_progress_is_sparse() -> None:
         progress.finish_run(failed=moment == 3.0, running=under_way(0.5))
     assert stream.getvalue() == (
         "1/5 runs, running 50%, 2 s left\n"
-        "4/5 runs, 1 failed, running 50%, 0 s left\n"
+        "4/5 runs, 1 failed, running 50%, 1 s left\n"
         "5/5 runs, 1 failed, took 5 s\n"
     )
 
@@ -545,4 +704,20 @@ def test_a_terminal_shows_one_line() -> None:
     shown = [part.rstrip() for part in stream.getvalue().split("\r")]
     assert shown[1] == "0/2 runs, running 25% 75%, 10 s left"
     assert shown[3].startswith("FAILED x")
-    assert stream.getvalue().endswith("1/2 runs, 1 failed, 10 s left\n")
+    assert stream.getvalue().endswith("1/2 runs, 1 failed\n")
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_standstill_is_told(kind: type[io.StringIO]) -> None:
+    """In a log and in a notebook's line: how long, where, and which run; set-up is named, too."""
+    now, stream = [0.0], kind()
+    progress = Progress(4, stream, clock=lambda: now[0])
+    now[0] = 90.0
+    still = Running("variant=PFC seed=1", 0.15, 12_300_000, setup=1.0, still=40.2)
+    title = "variant=PFC seed=3"
+    waiting = Running(title, 0.0, is_set_up=False, setup=90.0)
+    progress.update([still, replace(still, title="x", still=30.0), waiting])
+    assert stream.getvalue().strip("\r\n") == (
+        "0/4 runs, running 15% 15%, 1 setting up for 1 min 30 s, "
+        "no progress for 40 s of wall time at 12.3 us: variant=PFC seed=1 (and 1 more)"
+    )

@@ -71,6 +71,22 @@ def test_seeds_come_from_the_file_or_the_command(tmp_path: Path) -> None:
             read_seeds(bad)
 
 
+def test_a_time_limit_is_no_part_of_a_run(tmp_path: Path) -> None:
+    """It goes along with each run, but neither its JSON nor its hash; no variant changes it."""
+    text = MINIMAL + VARIANTS
+    plain = specs(tmp_path, text)
+    limited = specs(tmp_path, text.replace("[run]", '[run]\ntime_limit = "10min"'))
+    assert [run.time_limit for run in (*plain, *limited)] == [None, None, 600, 600]
+    assert limited == plain
+    assert [run.hash("f") for run in limited] == [run.hash("f") for run in plain]
+    assert [run.time_limit for run in specs(tmp_path, MINIMAL, "run.time_limit=90s")] == [90]
+    with pytest.raises(UserError, match=r"'run\.time_limit' belongs to the experiment as a whole"):
+        specs(tmp_path, text + 'run.time_limit = "1s"\n')
+    for bad in ("10", "0s", "10 us"):
+        with pytest.raises(UserError, match=r"run\.time_limit"):
+            specs(tmp_path, MINIMAL, f"run.time_limit={bad}")
+
+
 @pytest.mark.parametrize(
     ("override", "key", "value"),
     [

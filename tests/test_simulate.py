@@ -288,7 +288,27 @@ def test_the_heartbeat_tells_what_is_over(
     Slow.beating, Slow.expected = run.heartbeat, pytest.approx(share)
     settings = section(duration_ps=1000, drain_ps=200, stop_when_done=stop_when_done)
     advance(Slow(7), settings, run)
-    assert read_heartbeat(run.heartbeat) == pytest.approx(share)
+    assert read_heartbeat(run.heartbeat) == 1.0  # what is left is to write the tables
+
+
+THROWING = """
+struct Throwing
+{
+    bool Run(long) { throw 42; }
+    long Now() { return 7000; }
+};
+"""
+
+
+def test_what_a_module_throws_is_told_whatever_it_is() -> None:
+    """Without a traceback, although it has no message, and with the time."""
+    import cppyy
+
+    cppyy.cppdef(THROWING)
+    with pytest.raises(ModelError) as caught:
+        run_until(cppyy.gbl.Throwing(), 8000, 9000)
+    what = "a module threw something that is no std::exception, so that it has no message"
+    assert caught.value.problems == (what, "it was at 7ns of 9ns")
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -57,6 +57,17 @@ def test_a_view_says_how_far_it_is() -> None:
     assert view[10].strip() == expected
 
 
+def test_a_run_in_set_up_or_at_a_standstill_says_so() -> None:
+    """In place of its clock: for how long in wall time, and where it stands."""
+    both = [
+        Running("variant=A", 0.0, is_set_up=False, setup=90.0),
+        Running("variant=B", 0.5, 12_300_000, setup=1.0, still=40.0),
+    ]
+    lines = plain(render(State("x", 2, 0, 0, 1.0, "", both, Totals()), 79))
+    assert lines[1].rstrip().endswith(" setting up for 1 min 30 s")
+    assert lines[2].rstrip().endswith(" no progress for 40 s at 12.3 us")
+
+
 @pytest.mark.parametrize("width", [40, 79])
 def test_a_run_without_progress_says_so(width: int) -> None:
     """In place of its clock, which would not tell it from one that gets on."""

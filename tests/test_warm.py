@@ -316,11 +316,55 @@ def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
     """A run cannot outlive the process that watches it, and the batch goes on."""
     warm, plan = launcher
     first = begin(warm, plan, 0)
-    server = int(Path(f"/proc/{first.pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    os.kill(server, signal.SIGKILL)
+    os.kill(server_of(first), signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
     wait_for(lambda: is_gone(first.pid), "the fork to end")
     assert begin(warm, plan, 1).poll() is None
+
+
+def server_of(process: Process) -> int:
+    """The process that a run is a fork of."""
+    return int(Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_batch_outlives_its_warm_process(
+    plan_of: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch, deaths: int
+) -> None:
+    """Its runs are tried again, one at a time; that at which it dies again is the one that fails.
+
+    The others give the bytes of runs that nothing happened to.
+    """
+    quiet = plan_of("quiet")
+    assert (
+        LocalEngine(quiet.store, 2, stream=io.StringIO()).run(quiet.missing, quiet.build).left == 0
+    )
+    plan = plan_of("killed")
+    killed = [0]
+
+    class Killing(WarmLauncher):
+        """Kills its warm process when the first two runs have begun, and with each start then."""
+
+        def poll(self) -> None:
+            super().poll()
+            begun = [fork for fork in self._forks.values() if fork.pid and fork.code is None]
+            wanted = 2 if killed[0] == 0 else 1
+            if killed[0] < deaths and len(begun) == wanted:
+                killed[0] += 1
+                os.kill(server_of(begun[0]), signal.SIGKILL)
+
+    monkeypatch.setattr("pyorch.engine.local.WarmLauncher", Killing)
+    output = io.StringIO()
+    result = LocalEngine(plan.store, 2, stream=output).run(plan.missing, plan.build)
+    again = "the process that runs are forks of was killed (SIGKILL; out of memory?)"
+    assert output.getvalue().count(again) == 1
+    assert result.left == deaths - 1
+    for failure in result.failures:
+        told = "FAILED buffer.size=2MB seed=1: the run was under way both times when the process"
+        assert failure.render().startswith(told)
+    expected, found = contents(quiet.store.runs), contents(plan.store.runs)
+    assert len(found) == len(expected) * (4 - result.left) // 4
+    assert found.items() <= expected.items()
 
 
 DRIVER = """

@@ -18,8 +18,8 @@ from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.errors import first_of
-from pyorch.progress import duration
 from pyorch.remarks import runs_text
+from pyorch.units import duration
 
 if TYPE_CHECKING:
     from pyorch.store import Store

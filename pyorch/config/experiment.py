@@ -13,7 +13,7 @@ from pyorch.config.attributes import SAMPLED_PROBE, Catalogue
 from pyorch.config.canonical import FAULTS, Fault, PauseStorm, RunSection, Setting, Trace
 from pyorch.config.topology import Topology, check_link
 from pyorch.errors import suggest
-from pyorch.fields import Table, Time, TrafficClass
+from pyorch.fields import Table, Time, TrafficClass, WallTime
 from pyorch.findings import Findings, Path
 from pyorch.units import format_time
 
@@ -24,9 +24,13 @@ MAX_SAMPLES = 10**10
 
 
 class RunTable(RunSection):
-    """[run], with the seeds of an experiment."""
+    """[run], with what belongs to an experiment and not to what a run simulates.
+
+    time_limit: wall time after which a run is ended [s]; no part of its hash.
+    """
 
     seeds: int | list[int] | str = 1
+    time_limit: WallTime | None = None
 
     @property
     def section(self) -> RunSection:
@@ -72,10 +76,10 @@ class Experiment:
     """A valid experiment file.
 
     name: path below experiments/ without ".toml". label: the file as messages name it. folder: of
-    the file. seeds: as the file says. variants: their names. sweep: swept keys and values. points:
-    every setting, variants outermost. metrics, figures, expects: models of pyorch.metrics and
-    pyorch.report. kinds: texts of the files with kinds of its own, by name. types: of the modules
-    against which it was checked, None if it was not.
+    the file. seeds, time_limit [s]: as the file says. variants: their names. sweep: swept keys and
+    values. points: every setting, variants outermost. metrics, figures, expects: models of
+    pyorch.metrics and pyorch.report. kinds: texts of the files with kinds of its own, by name.
+    types: of the modules against which it was checked, None if it was not.
     """
 
     name: str
@@ -93,6 +97,7 @@ class Experiment:
     expects: tuple[Any, ...] = ()
     types: Catalogue | None = None
     kinds: Mapping[str, str] = field(default_factory=dict)
+    time_limit: int | None = None
 
     @property
     def folder(self) -> FilePath:

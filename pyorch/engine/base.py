@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pyorch.errors import first_of, shown
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
@@ -19,14 +21,19 @@ RUN_REFUSED = 2
 RUN_WRONG = 3
 RUN_STORAGE = 4
 RUN_UNFIT = 5
+RUN_LEFT = 6
+
+SHOWN_TITLES = 10
+"""Runs that are named of those that failed in the same way."""
 
 _MEANINGS = {
-    RUN_DONE: "ended without a result",
+    RUN_DONE: "ended by itself before its end, without a result",
     RUN_ERROR: "stopped with an error",
     RUN_REFUSED: "was rejected: its configuration is impossible",
     RUN_WRONG: "ended with a wrong result",
     RUN_STORAGE: "could not write its results",
     RUN_UNFIT: "could not start: the built modules cannot be loaded",
+    RUN_LEFT: "was ended by exit(), which a module called, before its end",
 }
 
 _SIGNALS: dict[int, str] = {
@@ -43,7 +50,9 @@ _SIGNALS: dict[int, str] = {
 class Failure:
     """A failed run: its title, its hash, the outcome, the tail of its log.
 
-    `log` is the whole log; `reproduce` is the command that runs it again in the foreground.
+    `log` is the whole log; `reproduce` is the command that runs it again in the foreground. `why`
+    is what the engine knows better than the exit code tells; `facts` are lines about a run whose
+    log may not say where it was.
     """
 
     title: str
@@ -52,14 +61,33 @@ class Failure:
     tail: str
     log: Path
     reproduce: str
+    why: str = ""
+    facts: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> tuple[str, str]:
+        """How the run ended, and the tail of its log: equal for runs that fail in the same way."""
+        return self.why or describe_exit(self.returncode), self.tail
 
     def render(self) -> str:
         """Return everything that the user needs to proceed, as text."""
-        tail = "\n".join(f"    | {line}" for line in self.tail.splitlines())
-        lines = [f"FAILED {self.title}: the run {describe_exit(self.returncode)}"]
-        lines += [tail] if tail else ["    | (its log is empty)"]
+        how, tail = self.reason
+        said = [f"    | {line}" for line in tail.splitlines()] or ["    | (its log is empty)"]
+        lines = [f"FAILED {self.title}: the run {how}", *said, *(f"    {f}" for f in self.facts)]
         lines += [f"    log:       {self.log}", f"    reproduce: {self.reproduce}"]
-        return "\n".join(lines)
+        return shown("\n".join(lines))
+
+
+def repeated(failures: Sequence[Failure]) -> Iterator[str]:
+    """Yield a line about the runs that failed in the same way as an earlier one."""
+    groups: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        groups.setdefault(failure.reason, []).append(failure)
+    for first, *others in groups.values():
+        if others:
+            runs = "1 more run" if len(others) == 1 else f"{len(others):,} more runs"
+            titles = first_of((failure.title for failure in others), SHOWN_TITLES)
+            yield shown(f"FAILED {runs} in the same way as {first.title}: {titles}")
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ class Process(Protocol):
         """Its process id, which is also that of its process group; 0 before it has one."""
         ...
 
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether it ended only because the process that it was forked from died."""
+        ...
+
     def poll(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
         ...
@@ -109,6 +114,10 @@ class _Program:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def is_orphaned(self) -> bool:
+        return False
+
     def poll(self) -> int | None:
         return self._process.poll()
 
@@ -134,7 +143,7 @@ class WarmLauncher:
     """Every run is a fork of one warm process, `pyorch.serve`.
 
     If that process dies, its forks die with it and get its exit code; the next start creates a new
-    one.
+    one. They are orphaned, unless it died before it could fork at all, which it would do again.
     """
 
     def __init__(
@@ -153,6 +162,7 @@ class WarmLauncher:
         self._server: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._forks: dict[int, _Fork] = {}
+        self._has_forked = False
 
     def start(self, index: int, attempt: RunPaths) -> Process:
         """Start a run."""
@@ -205,6 +215,7 @@ class WarmLauncher:
                 start_new_session=True,
             )
         self._selector.register(ours, selectors.EVENT_READ)
+        self._has_forked = False
         return ours
 
     def _receive(self, blocking: bool) -> bool:
@@ -220,6 +231,7 @@ class WarmLauncher:
         if not message:
             self._lost()
             return False
+        self._has_forked = True
         content = json.loads(message)
         fork = self._forks[content["index"]]
         fork.pid = content.get("pid", fork.pid)
@@ -233,6 +245,7 @@ class WarmLauncher:
         code = self._end()
         for fork in self._forks.values():
             fork.code = code or -9
+            fork.is_orphaned = self._has_forked
         self._forks.clear()
 
     def poll(self) -> None:
@@ -253,6 +266,7 @@ class _Fork:
     def __init__(self, launcher: WarmLauncher) -> None:
         self.pid = 0
         self.code: int | None = None
+        self.is_orphaned = False
         self._launcher = launcher
 
     def poll(self) -> int | None:

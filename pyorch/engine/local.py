@@ -21,24 +21,39 @@ from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 from pyorch import ends
-from pyorch.engine.base import RUN_DONE, RUN_STORAGE, BatchResult, Failure, title
+from pyorch.engine.base import (
+    RUN_DONE,
+    RUN_LEFT,
+    RUN_STORAGE,
+    BatchResult,
+    Failure,
+    describe_exit,
+    repeated,
+    title,
+)
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
-from pyorch.engine.log import log_tail
+from pyorch.engine.log import FRAME, log_tail
 from pyorch.engine.manifest import write_manifest
+from pyorch.errors import Problem
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
+from pyorch.fingerprint import modules_of
 from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths
 from pyorch.store import Store
+from pyorch.units import duration, rounded_time
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
     from pyorch.plan import RunSpec
-    from pyorch.progress import Progress
+    from pyorch.progress import Progress, Watch
     from pyorch.terminal import Running
 
 GRACE_S = 1.2
 """Between SIGTERM and SIGKILL: an interrupted batch is gone within two seconds."""
 
 TICK_S = 0.2
+CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
+LOOK_S = 1.0
+"""Between looks at the heartbeats, which tell how long a run has stood still."""
 MANY_RUNS = 1_000
 """The number of runs that a kept warm process is told to expect."""
 
@@ -67,10 +82,14 @@ def child_environment(paths: Paths) -> dict[str, str]:
 
 @dataclass
 class _Child:
+    index: int
     process: Process
     spec: RunSpec
     hash: str
     attempt: RunPaths
+    watch: Watch
+    began: float | None = None  # on the monotonic clock [s], once it is a process
+    is_late: bool = False
 
 
 @dataclass
@@ -82,7 +101,14 @@ class _Batch:
     waiting: deque[tuple[int, RunSpec]]
     progress: Progress
     children: dict[int, _Child] = field(default_factory=dict)
+    orphans: deque[tuple[int, RunSpec]] = field(default_factory=deque)
+    """Runs to be tried again: their warm process died, maybe of one of them."""
+    suspects: set[int] = field(default_factory=set)
+    """Runs that were orphaned once."""
+    looked: float = 0.0
     failures: list[Failure] = field(default_factory=list)
+    told: set[tuple[str, str]] = field(default_factory=set)
+    """Reasons of failures that were told."""
     done: int = 0
     interrupts: int = 0
     storage_failed: bool = False
@@ -92,10 +118,18 @@ class _Batch:
         return self.interrupts > 0 or self.storage_failed
 
     def running(self) -> list[Running]:
-        from pyorch.progress import read_running
+        self.looked = time.monotonic()
+        return [child.watch.look() for child in self.children.values()]
 
-        children = self.children.values()
-        return [read_running(child.attempt.heartbeat, title(child.spec)) for child in children]
+    def next_run(self, jobs: int) -> tuple[int, RunSpec] | None:
+        """The run to start now, if any: orphans one at a time, to find which one is at fault."""
+        if self.stopping or len(self.children) >= jobs:
+            return None
+        if self.orphans:
+            return None if self.children else self.orphans.popleft()
+        if not self.waiting or not self.suspects.isdisjoint(self.children):
+            return None
+        return self.waiting.popleft()
 
 
 class LocalEngine:
@@ -159,6 +193,8 @@ class LocalEngine:
                         self._stop(batch, launcher)
                 finally:
                     progress.close()
+                    for line in repeated(batch.failures):
+                        progress.message(line)
                     manifest.unlink(missing_ok=True)
         except OSError as error:
             if error.errno not in STORAGE_ERRORS:
@@ -195,13 +231,15 @@ class LocalEngine:
         return CommandLauncher(self._command, manifest, folder, environment, selector)
 
     def _loop(self, batch: _Batch, selector: selectors.BaseSelector, launcher: Launcher) -> None:
-        while (batch.waiting or batch.children) and not batch.stopping:
-            while batch.waiting and len(batch.children) < self._jobs and not batch.stopping:
-                self._start(batch, launcher, *batch.waiting.popleft())
+        while (batch.waiting or batch.orphans or batch.children) and not batch.stopping:
+            while (chosen := batch.next_run(self._jobs)) is not None:
+                self._start(batch, launcher, *chosen)
             selector.select(TICK_S)
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:
                 self._end(batch, child)
-            if batch.progress.is_due:
+            for child in batch.children.values():
+                _limit(child)
+            if batch.progress.is_due or time.monotonic() - batch.looked >= LOOK_S:
                 batch.progress.update(batch.running())
 
     def _start(self, batch: _Batch, launcher: Launcher, index: int, spec: RunSpec) -> None:
@@ -210,9 +248,12 @@ class LocalEngine:
             batch.done += 1
             batch.progress.finish_run(failed=False, running=batch.running())
             return
+        from pyorch.progress import Watch
+
         attempt = self._store.begin(run_hash)
         process = launcher.start(index, attempt)
-        batch.children[index] = _Child(process, spec, run_hash, attempt)
+        watch = Watch(title(spec), attempt.heartbeat)
+        batch.children[index] = _Child(index, process, spec, run_hash, attempt, watch)
 
     def _end(self, batch: _Batch, child: _Child) -> None:
         """Handle a process that has ended."""
@@ -225,19 +266,39 @@ class LocalEngine:
             summary = self._store.read_summary(child.hash)["summary"]
             batch.progress.finish_run(failed=False, running=batch.running(), summary=summary)
             return
+        if not self._store.runs.is_dir():  # for every run the same
+            batch.storage_failed = True
+            batch.progress.message(_gone(self._store.runs))
+            return
         if code == RUN_STORAGE:
             batch.storage_failed = True
             batch.progress.message(_storage_message(child.attempt))
             self._store.discard(child.attempt.folder)
             return
+        if child.process.is_orphaned and child.index not in batch.suspects:
+            self._try_again(batch, child)
+            return
         failure = self._keep_failure(batch, child)
         batch.failures.append(failure)
-        batch.progress.message(failure.render())
+        if failure.reason not in batch.told:
+            batch.told.add(failure.reason)
+            batch.progress.message(failure.render())
         batch.progress.finish_run(failed=True, running=batch.running())
+
+    def _try_again(self, batch: _Batch, child: _Child) -> None:
+        """Plan to repeat a run whose warm process died, and say so once for all of them."""
+        if not batch.orphans:
+            how = describe_exit(child.process.wait())
+            what = "its runs are tried again, one at a time"
+            batch.progress.message(f"the process that runs are forks of {how}: {what}")
+        batch.suspects.add(child.index)
+        batch.orphans.append((child.index, child.spec))
+        self._store.discard(child.attempt.folder)
 
     def _keep_failure(self, batch: _Batch, child: _Child) -> Failure:
         """Move a failed attempt to failed/, with the manifest that reproduces it."""
         code = child.process.wait()
+        why, facts = _why(child), [*_facts(child, batch.build.fingerprint)]
         kept = self._store.failure(child.hash)
         with suppress(OSError):  # failing to keep it must not hide that the run failed
             if child.attempt.folder.exists():
@@ -247,7 +308,12 @@ class LocalEngine:
             build = batch.build
             write_manifest(kept.manifest, [child.spec], build.fingerprint, build.folder)
         reproduce = shlex.join([sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"])
-        return Failure(title(child.spec), child.hash, code, log_tail(kept.log), kept.log, reproduce)
+        said = log_tail(kept.log)
+        if -code in CRASHES and FRAME not in said:
+            facts.append(f"backtrace: gdb -batch -ex run -ex backtrace --args {reproduce}")
+        is_told = bool(why) or (said != "" and code > 0 and code != RUN_LEFT)
+        of_run = (title(child.spec), child.hash, code, said, kept.log, reproduce)
+        return Failure(*of_run, why, () if is_told else tuple(facts))
 
     def _stop(self, batch: _Batch, launcher: Launcher) -> None:
         """End the running processes: SIGTERM, then SIGKILL for those that do not end in time."""
@@ -274,6 +340,46 @@ class LocalEngine:
             batch.done += self._store.is_done(child.hash)  # it may have just finished
             self._store.discard(child.attempt.folder)
         batch.children.clear()
+
+
+def _limit(child: _Child) -> None:
+    """End a run that has taken more wall time than it may."""
+    now = time.monotonic()
+    if child.began is None and child.process.pid:
+        child.began = now
+    limit = child.spec.time_limit
+    if limit is not None and child.began is not None and now - child.began > limit:
+        child.is_late = child.is_late or _signal(child, signal.SIGKILL)
+
+
+def _why(child: _Child) -> str:
+    """What the engine knows of the end of a run; empty if its exit code tells it all."""
+    if child.is_late and child.spec.time_limit is not None:
+        limit = duration(child.spec.time_limit)
+        return f"was ended: it took longer than {limit} of wall time, `time_limit` of [run]"
+    if child.process.is_orphaned:
+        end = describe_exit(child.process.wait())
+        return f"was under way both times when the process it is a fork of {end}, at last alone"
+    if not child.attempt.folder.exists():
+        return f"lost its folder, {child.attempt.folder}: something deleted or moved it"
+    return ""
+
+
+def _facts(child: _Child, fingerprint: str) -> Iterator[str]:
+    """Yield what helps to find why a run ended whose log does not say it: its time, its modules."""
+    run = child.watch.look()
+    end = rounded_time(child.spec.setting.run.latest_end)
+    at = f"at {rounded_time(run.now)} of {end}" if run.is_set_up else "before it simulated anything"
+    yield f"it ended:  {at}"
+    own = sorted(modules_of(fingerprint, child.spec.types) - modules_of(fingerprint, ()))
+    if own:  # beside those of every run
+        yield f"modules:   {', '.join(own)}"
+
+
+def _gone(folder: Path) -> str:
+    """The message when the folder of the results vanished."""
+    what = "the folder of the results is gone: it was deleted or moved while runs wrote to it"
+    return Problem(str(folder), what, None, "repeat the command for what is missing").render()
 
 
 def _storage_message(attempt: RunPaths) -> str:

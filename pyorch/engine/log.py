@@ -18,6 +18,8 @@ _FRAME_WIDTH = 160
 # "/path/libx.so(_ZN3ns38lossless4Port4SendEv+0x1f)[0x7f00]": a function of ns-3 or of the modules
 _FRAME = re.compile(r"(?P<file>.*)\((?P<function>_Z\w*3ns3\w*)\+(?P<offset>0x[0-9a-f]+)\)\[\w+\]")
 _TAIL_BYTES = 262_144
+FRAME = "in ns3::"
+"""How a line about a function of ns-3 or of the modules begins."""
 
 # printed by the facade's ReportCrashes before the functions
 _CRASH = "*** Crash, the innermost function first:\n"

@@ -11,7 +11,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -29,16 +29,23 @@ INDEX_SUFFIX = ".index"
 
 @dataclass(frozen=True)
 class Manifest:
-    """The first line: the fingerprint and the folder of the build, and the number of runs."""
+    """The first line: the fingerprint and the folder of the build, and the number of runs.
+
+    time_limit: of each run, in wall time [s].
+    """
 
     fingerprint: str
     build: Path
     runs: int
+    time_limit: int | None = None
 
 
 def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build: Path) -> None:
     """Write a manifest atomically. Raises OSError."""
-    head = {"manifest": FORMAT, "fingerprint": fingerprint, "build": str(build), "runs": len(specs)}
+    head: dict[str, object] = {"manifest": FORMAT, "fingerprint": fingerprint}
+    head |= {"build": str(build), "runs": len(specs)}
+    limit = specs[0].time_limit if specs else None  # an experiment's runs have the same
+    head |= {} if limit is None else {"time_limit": limit}
     make_folder(path.parent)
     lines = [json.dumps(head, sort_keys=True), *(spec.to_json() for spec in specs)]
     write_atomically(path, "\n".join(lines) + "\n")
@@ -92,7 +99,8 @@ def read_runs(path: Path, first: int, count: int, read: Reader) -> tuple[Manifes
             file.seek(int.from_bytes(index.read(8), sys.byteorder))
             skipped = 0
         lines = islice(file, skipped, skipped + min(count, manifest.runs - first))
-        return manifest, [_spec(path, line, read) for line in lines]
+        specs = [_spec(path, line, read) for line in lines]
+        return manifest, [replace(spec, time_limit=manifest.time_limit) for spec in specs]
 
 
 def _spec(path: Path, line: str, read: Reader) -> RunSpec:
@@ -115,7 +123,8 @@ def _head(path: Path, file: IO[str]) -> Manifest:
         head = json.loads(file.readline())
         if head["manifest"] != FORMAT:
             raise ValueError("another format")
-        return Manifest(head["fingerprint"], Path(head["build"]), int(head["runs"]))
+        build, runs = Path(head["build"]), int(head["runs"])
+        return Manifest(head["fingerprint"], build, runs, head.get("time_limit"))
     except (ValueError, KeyError, TypeError) as error:
         what = "is not a manifest of this version"
         raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error

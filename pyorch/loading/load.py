@@ -135,6 +135,7 @@ class _Loader:
             label=self.findings.file,
             **texts,
             seeds=seeds_of(run),
+            time_limit=run.time_limit,
             variants=tuple(name for name in variants if name),
             sweep=sweep,
             points=points,

@@ -123,9 +123,13 @@ def _marked(mark: type) -> frozenset[str]:
     )
 
 
+WHOLE_OF_RUN = frozenset({("run", "seeds"), ("run", "time_limit")})
+"""Keys of [run] that belong to the experiment as a whole."""
+
+
 def is_whole(path: Sequence[str]) -> bool:
     """Whether a key belongs to the experiment as a whole, so that no setting may change it."""
-    return path[0] in WHOLE or tuple(path[:2]) == ("run", "seeds")
+    return path[0] in WHOLE or tuple(path[:2]) in WHOLE_OF_RUN
 
 
 EACH = "each"

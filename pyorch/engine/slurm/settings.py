@@ -21,6 +21,7 @@ from pydantic import (
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths, expanded
 from pyorch.reading import is_file, read_toml
+from pyorch.units import WALL_TIMES
 
 FILE_VARIABLE = "PYORCH_SLURM"
 FILE_NAME = "slurm.toml"
@@ -28,7 +29,6 @@ FILE_NAME = "slurm.toml"
 #: More jobs at once, or cores in a job, than any site has.
 MAX_COUNT = 1_000_000
 
-_UNITS_S = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(s|min|h|d)")
 _SLURM_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?")
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -43,7 +43,7 @@ def parse_duration(text: object) -> float:
     match = _DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{text!r} is not a duration")
-    return float(match[1]) * _UNITS_S[match[2]]
+    return float(match[1]) * WALL_TIMES[match[2]]
 
 
 def parse_limit(text: object) -> int:
