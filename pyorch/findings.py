@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args
@@ -152,6 +153,8 @@ def _tell(detail: ErrorDetails) -> tuple[str, str | None]:
         return str(error), None
     if detail["type"] == "too_short" and not detail["input"]:
         return _EMPTY, "a list with at least one entry"
+    if detail["type"] == "list_type" and isinstance(detail["input"], str | int | float):
+        return f"{detail['input']!r} is not allowed", f"a list, {json.dumps([detail['input']])}"
     message = detail["msg"]
     should = "Input should be "
     if message.startswith(should):

@@ -1,8 +1,8 @@
 """What an experiment file may name: `invoke schemes`, with keys, defaults, bounds and sources.
 
 Nothing here knows a scheme: attributes come from the TypeIds of the built modules, what a class is
-from the @brief of its header, its source from the References of its module's page; topologies and
-kinds of traffic from their registries.
+from the @brief of its header, its source from the References of its module's page; topologies,
+kinds of traffic and kinds of metrics from their registries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pyorch import kinds
+from pyorch import kinds, metrics
 from pyorch.build.sources import Module, present_modules
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
@@ -110,8 +110,13 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
         if type_name in types.by_name
     ]
     entries = [replace(entry, presets=presets.get(entry.name, {})) for entry in entries]
-    entries += [_of_model("topology", kind, model) for kind, model in topology.KINDS.items()]
-    return entries + [_of_model("traffic", kind, model) for kind, model in traffic.KINDS.items()]
+    models: dict[str, Mapping[str, type[BaseModel]]]
+    models = {"topology": topology.KINDS, "traffic": traffic.KINDS, "metric": metrics.MODELS}
+    return entries + [
+        _of_model(group, kind, model)
+        for group, found in models.items()
+        for kind, model in found.items()
+    ]
 
 
 def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
@@ -130,7 +135,7 @@ def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
         for one in (*_names(entry), *_modules_of(entry), *_presets_of(entry))
     ]
     names = list(dict.fromkeys(entry.name for entry in entries))
-    what = f"there is no scheme, topology or kind of traffic {name!r}"
+    what = f"there is no scheme, topology or kind of traffic or metric {name!r}"
     hint = suggest(name, names) or suggest(name, dict.fromkeys(known))
     raise UserError([Problem("NAME", what, one_of(names, 60), hint)])
 
@@ -217,7 +222,7 @@ def references(module: Module, type_name: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------
-# Topologies and kinds of traffic
+# Topologies, kinds of traffic and of metrics
 
 
 def _of_model(group: str, kind: str, model: type[BaseModel]) -> Entry:
@@ -228,7 +233,7 @@ def _of_model(group: str, kind: str, model: type[BaseModel]) -> Entry:
         for name, info in model.model_fields.items()
         if name != "kind" and not info.exclude
     ]
-    table = "[topology]" if group == "topology" else "[[traffic]]"
+    table = "[topology]" if group == "topology" else f"[[{group}]]"
     return Entry(
         group=group,
         name=kind,
@@ -321,6 +326,7 @@ _HEADINGS = {
     "sections": "sections that every experiment has",
     "topology": "topologies",
     "traffic": "kinds of traffic",
+    "metric": "kinds of metrics",
 }
 
 

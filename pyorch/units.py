@@ -155,6 +155,12 @@ def _parse(text: object, units: dict[str, int], kind: str, example: str, largest
     return int(value)
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number without a unit, such as 1500 or 1.5e3."""
+    match = _NUMBER.fullmatch(text.strip()) if len(text) <= _MAX_TEXT else None
+    return match is not None and match["unit"] is None
+
+
 def whole(text: str) -> int | None:
     """Return the number written in a text of decimal digits; None for any other text."""
     good = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS

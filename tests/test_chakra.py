@@ -104,7 +104,7 @@ def test_bytes_are_read_and_written() -> None:
         (framed(METADATA, COMPUTE)[:-1], "x: not a Chakra trace, or a truncated one"),
         (framed(METADATA, COMPUTE, REDUCE)[:-3], "x, behind node 300: not a Chakra trace"),
         (framed(METADATA) + b"\x80", "a truncated one"),
-        (framed(METADATA, b"\xff\xff\xff"), "not a Chakra trace"),
+        (framed(METADATA, b"\xff\xff\xff"), "hint: traces of Chakra before 0.0.3 have other"),
         (b"num_ranks 2\nrank 0 {\n", "not a Chakra trace"),
         (framed(METADATA, COMPUTE + piece(11, b"")), "node 300: fields that are not read: 11"),
         (
@@ -246,6 +246,22 @@ def test_order_of_a_file_and_places_of_ranks_are_free(tmp_path: Path) -> None:
     form, problems = resolve(text)
     assert form is not None, problems
     assert begins(found) == begins(traffic.flows([form], STAR, 1, MS))
+
+
+def test_a_named_group_does_not_ask_for_dimensions(tmp_path: Path) -> None:
+    """Two all-reduces of two ranks: the ranks are those of the groups, whatever is involved."""
+    groups = {"0": [0, 1], "1": [2, 3]}
+    job = [
+        [coll(1, "ALL_REDUCE", 100, pg_name=name, involved_dim=[True, False])]
+        for name in groups
+        for _ in range(2)
+    ]
+    (save(tmp_path, job) / "groups.json").write_text(json.dumps(groups))
+    found = flows(tmp_path, groups="groups.json")
+    assert {
+        frozenset(ends) for ends in zip(found.src.tolist(), found.dst.tolist(), strict=True)
+    } == {frozenset({0, 1}), frozenset({2, 3})}
+    assert int(found.sizes.sum()) == 2 * 2 * 100  # 2 (n - 1) / n of the size, for each rank
 
 
 def broken(rank: int, node: Node, job: Job = PAIR) -> Job:

@@ -279,7 +279,12 @@ def test_numbers_for_people() -> None:
     assert (scale("%").factor, scale("KiB").factor) == (0.01, 1024)
 
 
-def problems(metrics: Any = (), figures: Any = (), expects: Any = ()) -> list[str]:
+def problems(
+    metrics: Any = (),
+    figures: Any = (),
+    expects: Any = (),
+    varied: Any = ("variant", "k"),
+) -> list[str]:
     """What check_entries finds in a file that traces the queue of s0:h0 and varies `k`."""
     found = check_entries(
         "a.toml",
@@ -287,7 +292,7 @@ def problems(metrics: Any = (), figures: Any = (), expects: Any = ()) -> list[st
         [MODELS[entry["kind"]].model_validate(entry) for entry in figures],
         [ExpectModel.model_validate(entry) for entry in expects],
         traces_of([{"table": "queue", "ports": [["s0", "h0"]], "classes": [3]}]),
-        ["variant", "k"],
+        varied,
     )
     return [problem.render() for problem in found]
 
@@ -317,6 +322,15 @@ def test_misspelt_names_are_problems_with_a_suggestion() -> None:
     assert "'kk' does not vary in this experiment" in text
     (text,) = problems([MEAN], [], [{**BASE, "relative_to": {"varant": "PFC"}, "max": 1}])
     assert "'varant' does not vary in this experiment" in text
+
+
+@pytest.mark.parametrize("kind", ["cdf", "slowdown"])
+def test_a_default_that_does_not_vary_is_no_problem(kind: str) -> None:
+    """Distributions have a line per variant: without variants one. Who asks for them is told."""
+    figure = {"name": "f", "kind": kind}
+    assert problems([], [figure], varied=["k"]) == []
+    (told,) = problems([], [figure | {"hue": "variant"}], varied=["k"])
+    assert "'variant' does not vary" in told
 
 
 def test_a_finding_needs_an_expectation() -> None:

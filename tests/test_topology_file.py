@@ -220,6 +220,19 @@ WRONG = [
 ]
 
 
+def test_names_of_an_attribute_are_told_apart_from_ids(tmp_path: Path) -> None:
+    """Only attributes that every node has are offered, and no attribute that is chosen already."""
+    nodes = [{"id": "a", "label": "x y", "nick": "n1"}, {"id": "b", "nick": "n2"}]
+    links = [{"source": "a", "target": "b"}]
+    (tmp_path / "n.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    _, problems = _resolve({"file": "n.json", "name_attribute": "label"}, tmp_path)
+    (missing,) = [one for one in problems if "no attribute 'label'" in one]
+    assert "an attribute that every node has: nick" in missing
+    assert "did you mean 'label'" not in missing
+    (invalid,) = [one for one in problems if "is not a valid node name" in one]
+    assert "name_attribute" not in invalid
+
+
 @pytest.mark.parametrize(("name", "text", "said"), WRONG, ids=[said for *_, said in WRONG])
 def test_what_cannot_be_is_told_in_plain_words(
     name: str, text: str, said: str, tmp_path: Path

@@ -134,6 +134,34 @@ def test_a_bad_csv_file_is_told_line_by_line(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "size_bytes", "told"),
+    [
+        ("src,dst,size,start\nh0,h1,1.5e3,2e3\n", 1500, []),
+        ("src,dst,size\nh0,h1,1.5\n", 0, ["m.csv: line 2: size: '1.5B' is not a whole number"]),
+        (
+            "src,dst,size,when\nh0,h1,1,2\n",
+            0,
+            ["m.csv: unknown column 'when'", "dst, size; if needed start, class, id, after, delay"],
+        ),
+        ("src;dst;size\nh0;h1;1\n", 0, ["hint: separate cells by commas, not by ';'", "missing"]),
+        ("src\tdst\nh0\th1\n", 0, ["hint: separate cells by commas, not by '\\t'", "missing"]),
+    ],
+)
+def test_numbers_and_columns_of_csv_files(
+    tmp_path: Path, text: str, size_bytes: int, told: list[str]
+) -> None:
+    """A number with an exponent is one; an unknown column is answered with all that there are."""
+    (tmp_path / "m.csv").write_text(text)
+    form, problems = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
+    if not told:
+        assert form is not None, problems
+        assert traffic.flows([form], STAR, 1, MS).sizes.tolist() == [size_bytes]
+        assert traffic.flows([form], STAR, 1, MS).starts.tolist() == [2000]
+    for part in told:
+        assert any(part in problem for problem in problems), problems
+
+
 def test_incast_repeats_with_sources_drawn_anew() -> None:
     """Each round has `degree` different sources, none of them the destination."""
     entry = {"kind": "incast", "dst": "h1", "degree": 4, "size": "64KB", "repeat": 3}
@@ -479,3 +507,30 @@ def test_a_bad_distribution_is_told_line_by_line(tmp_path: Path) -> None:
         "d.csv: line 3",
         "d.csv: line 5",
     ]
+
+
+@pytest.mark.parametrize(
+    ("points", "told"),
+    [
+        (
+            "3,0.06\n32,0.10\n1000,1",
+            "line 3: the first point has a cumulative share of 0.06",
+        ),
+        ("3,0.06\n1000,1", "hint: add a first line 3,0: that share of the flows then has 3 bytes"),
+        ("0,0\n1000,0.5", "d.csv: line 4: the last point has a cumulative share of 0.5"),
+        ("0,0\n0,1", "d.csv: line 4: all sizes are 0"),
+        ("5,1", "d.csv: 1 points are no distribution\n    allowed: at least two points"),
+    ],
+)
+def test_what_is_no_whole_distribution_is_told_by_its_line(
+    tmp_path: Path, points: str, told: str
+) -> None:
+    """And by the condition that fails; the line that the hint adds makes a point mass."""
+    path = tmp_path / "d.csv"
+    path.write_text(f"# comment\nsize_bytes,cumulative\n{points}\n")
+    with pytest.raises(UserError) as caught:
+        workloads.load(path)
+    assert told in caught.value.render()
+    path.write_text("size_bytes,cumulative\n3,0\n3,0.06\n32,0.10\n1000,1\n")
+    shares = np.array([0.0, 0.03, 0.06])
+    assert workloads.load(path).quantile(shares).tolist() == [3, 3, 3]

@@ -571,7 +571,7 @@ def build(context: Context, sanitize: bool = False, debug: bool = False) -> None
     auto_shortflags=False,
 )
 def schemes(context: Context, name: str, json: bool = False) -> None:
-    """Describe the schemes, topologies and kinds of traffic: keys, defaults, bounds, source."""
+    """Describe schemes, topologies, kinds of traffic and metrics: keys, defaults, source."""
     from pyorch.cli import schemes as module
 
     finish(module.schemes(name, json))

@@ -26,6 +26,7 @@ SCALARS = (
     "fixed64", "sfixed32", "sfixed64", "bool", "string", "bytes",
 )  # fmt: skip
 """Types of attributes: the n-th is field 3 + 2n, and a list of it field 4 + 2n."""
+_OLD = "traces of Chakra before 0.0.3 have other messages: convert them with its own tools"
 Value = int | float | bool | str | bytes | list[Any]
 
 
@@ -125,7 +126,7 @@ def read(data: bytes, label: str) -> tuple[list[Node], list[Problem]]:
         where = label if not nodes else f"{label}, behind node {nodes[-1].id}"
         what = f"not a Chakra trace, or a truncated one: {error}"
         allowed = "lengths and messages: GlobalMetadata, then nodes"
-        problems.append(Problem(where, what, allowed))
+        problems.append(Problem(where, what, allowed, _OLD if data and not nodes else None))
     return nodes, problems
 
 

@@ -334,7 +334,7 @@ class _Schedule:
         name = node.attributes.get("pg_name", "")
         groups = self.reading.groups
         what = allowed = hint = None
-        if not isinstance(involved, list) or not all(involved):
+        if name == "" and (not isinstance(involved, list) or not all(involved)):
             what, allowed = "attribute 'involved_dim' leaves dimensions out", "true for all of them"
             hint = "name the process group by 'pg_name', and its ranks by 'groups'"
         elif name == "":

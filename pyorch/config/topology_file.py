@@ -156,7 +156,7 @@ class FileTopology(TopologyTable):
         """Return the canonical form of the explicit topology; incomplete if there are problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
-        _check(graph, tell)
+        _check(graph, tell, self.name_attribute is not None)
         hosts = self._hosts(graph, tell)
         switches = [name for name in graph.nodes if name not in hosts]
         links = [link for edge in graph.edges if (link := self._link(edge, tell))]
@@ -274,8 +274,11 @@ def _chosen(patterns: Sequence[str], names: Collection[str], key: str, tell: Tel
 # What every network must satisfy
 
 
-def _check(graph: Graph, tell: Tell) -> None:
-    """Note loops, duplicate links, invalid names, and parts that are not connected."""
+def _check(graph: Graph, tell: Tell, named: bool) -> None:
+    """Note loops, duplicate links, invalid names, and parts that are not connected.
+
+    named: by an attribute that the user chose.
+    """
     seen: dict[frozenset[str], str] = {}
     for edge in graph.edges:
         ends = frozenset((edge.a, edge.b))
@@ -287,9 +290,12 @@ def _check(graph: Graph, tell: Tell) -> None:
             tell(edge.where, what, "one link between two nodes", hint)
         seen.setdefault(ends, edge.where)
     for name in graph.nodes:
-        if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
+        if (not name and not named) or not all(
+            letter.isalnum() or letter in "-_" for letter in name
+        ):
             what = f"{quoted(name)} is not a valid node name"
-            tell(quoted(name), what, "letters, digits, '-' and '_'", "or set name_attribute")
+            other = None if named else "or set name_attribute"
+            tell(quoted(name), what, "letters, digits, '-' and '_'", other)
     parts = _parts(graph)
     if len(parts) > 1:
         listed = "; ".join(one_of(sorted(part), 5) for part in parts[:5])
@@ -320,11 +326,13 @@ def _parts(graph: Graph) -> list[set[str]]:
 
 def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:
     names = {name: _plain(of.get(attribute)) or "" for name, of in graph.nodes.items()}
+    have = [{key for key in of if _plain(of[key])} for of in graph.nodes.values()]
+    everywhere = sorted(set.intersection(*have)) if have else []
     for name, new in names.items():
         if not new:
-            known = sorted({key for of in graph.nodes.values() for key in of})
-            what = f"the node has no attribute {attribute!r}"
-            tell(name, what, one_of(known) or "no node has one", suggest(attribute, known))
+            what = f"the node has no name: no attribute {attribute!r}, or an empty one"
+            allowed = f"an attribute that every node has: {one_of(everywhere) or 'there is none'}"
+            tell(name, what, allowed, suggest(attribute, everywhere))
     for new, count in Counter(names.values()).items():
         if count > 1 and new:
             tell("", f"{count} nodes are called {new!r}", "a unique name for every node", None)

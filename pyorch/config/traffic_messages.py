@@ -27,7 +27,7 @@ from pyorch.config.traffic_paths import AckPath, NodePath, check_path, read_ack_
 from pyorch.errors import Problem, one_of, suggest
 from pyorch.fields import Size, Table, Time, TrafficClass
 from pyorch.reading import is_file
-from pyorch.units import parse_bytes, parse_time
+from pyorch.units import is_number, parse_bytes, parse_time
 
 
 class Message(Table):
@@ -223,14 +223,14 @@ def _read_csv(check: Check, name: str) -> list[_Placed]:
 
 
 def _cell_size(cell: str) -> int:
-    size = parse_bytes(f"{cell}B" if cell.isdigit() else cell)
+    size = parse_bytes(f"{cell}B" if is_number(cell) else cell)
     if size == 0:
         raise ValueError("the size is 0; allowed: from 1 B")
     return size
 
 
 def _cell_time(cell: str) -> int:
-    return parse_time(f"{cell}ps" if cell.isdigit() else cell)
+    return parse_time(f"{cell}ps" if is_number(cell) else cell)
 
 
 def _cell_class(cell: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def load(path: Path) -> SizeDistribution:
     """Read a distribution. Raises UserError that names every line that is wrong."""
     problems: list[Problem] = []
     points: list[tuple[int, float]] = []
+    lines: list[int] = []
     for line, row in rows(path, COLUMNS, problems):
         try:
             point = (int(row["size_bytes"]), float(row["cumulative"]))
@@ -81,8 +83,9 @@ def load(path: Path) -> SizeDistribution:
         if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
             problems.append(Problem(f"{path.name}: line {line}", "falls below the line before"))
         points.append(point)
+        lines.append(line)
     if not problems:
-        problems = _shape_problems(path, points)
+        problems = list(_shape_problems(path.name, points, lines))
     if problems:
         raise UserError(problems)
     return of_points(points)
@@ -96,12 +99,23 @@ def of_points(points: list[tuple[int, float]]) -> SizeDistribution:
     )
 
 
-def _shape_problems(path: Path, points: list[tuple[int, float]]) -> list[Problem]:
-    whole = len(points) >= 2 and points[0][1] == 0 and points[-1][1] == 1
-    if not whole or points[-1][0] <= 0:
-        allowed = "at least two points, cumulative from 0 to 1, sizes from 0 up"
-        return [Problem(path.name, "not a distribution of sizes", allowed)]
-    return []
+def _shape_problems(
+    file: str, points: Sequence[tuple[int, float]], lines: Sequence[int]
+) -> Iterator[Problem]:
+    """Yield what keeps points that never fall from being a whole distribution."""
+    if len(points) < 2:
+        yield Problem(file, f"{len(points)} points are no distribution", "at least two points")
+        return
+    (first, begin), (last, end) = points[0], points[-1]
+    if begin != 0:
+        hint = f"add a first line {first},0: that share of the flows then has {first} bytes"
+        what = f"the first point has a cumulative share of {begin:g}"
+        yield Problem(f"{file}: line {lines[0]}", what, "0", hint)
+    if end != 1:
+        what = f"the last point has a cumulative share of {end:g}"
+        yield Problem(f"{file}: line {lines[-1]}", what, "1", "write shares, not percent or counts")
+    if last == 0:
+        yield Problem(f"{file}: line {lines[-1]}", "all sizes are 0", "a largest size above 0")
 
 
 def rows(
@@ -120,20 +134,9 @@ def rows(
         problems.append(Problem(path.name, "empty", f"a header line {','.join(columns)}"))
         return []
     header = cells[0][1]
-    unknown = [name for name in dict.fromkeys(header) if name not in (*columns, *optional)]
-    missing = [name for name in columns if name not in header]
-    for name in unknown[:SHOWN_PROBLEMS]:  # suggestions for all of them would take long
-        hint = suggest(name, (*columns, *optional))
-        problems.append(Problem(path.name, f"unknown column {name!r}", ", ".join(columns), hint))
-    if len(unknown) > SHOWN_PROBLEMS:
-        what = f"{len(unknown) - SHOWN_PROBLEMS} more unknown columns"
-        problems.append(Problem(path.name, what, ", ".join(columns)))
-    twice = [name for name, count in Counter(header).items() if count > 1]
-    if missing:
-        problems.append(Problem(path.name, f"column {', '.join(missing)} is missing"))
-    for name in twice[:SHOWN_PROBLEMS]:
-        problems.append(Problem(path.name, f"duplicate column {name!r}", "each column once"))
-    if unknown or missing or twice:
+    wrong = list(_wrong_columns(path.name, header, columns, optional))
+    problems += wrong
+    if wrong:
         return []
     good = []
     for number, row in cells[1:]:
@@ -143,3 +146,24 @@ def rows(
             what = f"{len(row)} cells under {len(header)} columns"
             problems.append(Problem(f"{path.name}: line {number}", what))
     return good
+
+
+def _wrong_columns(
+    file: str, header: Sequence[str], columns: Sequence[str], optional: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield what is wrong with the first line of a CSV file: names that are unknown or missing."""
+    known = (*columns, *optional)
+    allowed = ", ".join(columns) + (f"; if needed {', '.join(optional)}" if optional else "")
+    unknown = [name for name in dict.fromkeys(header) if name not in known]
+    for name in unknown[:SHOWN_PROBLEMS]:  # suggestions for all of them would take long
+        hint = suggest(name, known)
+        if len(header) == 1 and (other := next((one for one in ";\t|" if one in name), None)):
+            hint = f"separate cells by commas, not by {other!r}"
+        yield Problem(file, f"unknown column {name!r}", allowed, hint)
+    if len(unknown) > SHOWN_PROBLEMS:
+        yield Problem(file, f"{len(unknown) - SHOWN_PROBLEMS} more unknown columns", allowed)
+    if missing := [name for name in columns if name not in header]:
+        yield Problem(file, f"column {', '.join(missing)} is missing")
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    for name in twice[:SHOWN_PROBLEMS]:
+        yield Problem(file, f"duplicate column {name!r}", "each column once")

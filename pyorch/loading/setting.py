@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from pyorch.build.sources import MODULE_PATH_VARIABLE, present_modules
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import (
     DEFAULTS,
@@ -34,6 +35,7 @@ from pyorch.kinds import packages_of
 from pyorch.loading.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.loading.nodes import as_written, resolve_nodes
 from pyorch.loading.routes import RouteTable, resolve_routes
+from pyorch.paths import default_paths
 from pyorch.units import MAX_TIME, shortest
 
 #: More entries of one kind than this must be a mistake; every setting reads all of them.
@@ -151,7 +153,7 @@ class Resolver:
         spellings |= {t.name: t for t in known.values()} | known
         info = spellings.get(name)
         if info is None:
-            hint = suggest(name, known) or "a scheme is a class of a module in ns3-modules/"
+            hint = suggest(name, known) or _where_schemes_are()
             allowed = ", ".join(known) or f"no built module has a class for {key}"
             findings.add((key,), f"unknown scheme {name!r}", allowed, hint)
             return ""
@@ -266,6 +268,17 @@ class Resolver:
             findings.add((key,), f"{len(lists[key])} entries", f"at most {MAX_ENTRIES}", hint)
             lists[key] = lists[key][:1]
         return lists
+
+
+def _where_schemes_are() -> str:
+    """Say in which folder the class of an unknown scheme may be."""
+    paths = default_paths()
+    own = paths.own_modules
+    known = {module.folder for module in present_modules(paths.modules)}
+    if any(module.folder not in known for module in present_modules(own)):
+        return f"modules in {own} are found by export {MODULE_PATH_VARIABLE}={own}"
+    place = own.relative_to(paths.root) if own.is_relative_to(paths.root) else own
+    return f"a scheme is a class of a module in {place}/ or in {MODULE_PATH_VARIABLE}"
 
 
 def entries_of(document: Mapping[str, Any], key: str, findings: Findings) -> list[Any]:

@@ -103,11 +103,17 @@ def check_entries(
         problems += _untraced(place, figure.needs(), traces)
         problems += _unknown_metrics(place, figure.metrics(), units)
         problems += _unexpected(place, figure, expects)
-        columns = [*figure.axes_columns(), *figure.where]
+        columns = [*_asked_columns(figure, parameters), *figure.where]
         problems += _unknown_parameters(place, columns, parameters)
     for expect in expects:
         problems += _check_expect(f'{where}: [[expect]] "{expect.what}"', expect, units, parameters)
     return problems
+
+
+def _asked_columns(figure: FigureModel, parameters: Collection[str]) -> list[str]:
+    """The columns of a figure's layout, without a default of `hue` that does not vary."""
+    assumed = None if "hue" in figure.model_fields_set else getattr(figure, "hue", None)
+    return [name for name in figure.axes_columns() if name in parameters or name != assumed]
 
 
 def _twice(where: str, names: Iterable[str]) -> list[Problem]:
