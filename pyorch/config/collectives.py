@@ -377,21 +377,21 @@ def _side_by_side(parts: Sequence[Transfers]) -> Transfers:
     )
 
 
-@algorithm("broadcast", "binomial", count=_others, first=lambda c: _levels(c.ranks), parts=_one)
+@algorithm("broadcast", "binomial", count=_others, first=_one, parts=_one)
 def binomial_broadcast(call: Call) -> Transfers:
-    """Rank 0 sends to 1, 2, 4, ... at once; rank i, when it has all, to i + each higher power of 2.
+    """In each round every rank that has all sends it to one that has not: i to i + 2^k in round k.
 
-    Transfer i-1 is that to rank i. The longest way is that over ranks 0, 1, 3, 7, ... of which rank
-    2^j - 1 sends k_j times, k_j being the number of binary digits of n - 2^j (if that is above 0)
-    less j. The first message of k has arrived after a(k S) - 2(k-1) b, the last after a(k S). So it
-    takes a(k_j S) - 2(k_j - 1) b for each j with k_j > 0 but the last one, a(k_j S) for this, and p
-    between them. With 2^d ranks k_j goes from d to 1.
+    So a rank serves one after the other, the root of the largest subtree first, and begins the next
+    when the last has all. Transfer i-1 is that to rank i. With more than 2^(d-1) and at most 2^d
+    ranks it takes d a(S) + (d-1) p.
     """
     dst = np.arange(1, call.ranks, dtype=np.int64)
-    src = dst - _highest_bit(dst)
-    waiters = np.flatnonzero(src > 0)
+    bit = _highest_bit(dst)
+    src = dst - bit
+    before = np.where(bit // 2 > src, src + bit // 2, src)  # the one served last, or the sender
+    waiters = np.flatnonzero(before > 0)
     sizes = np.full(len(dst), call.size, dtype=np.int64)
-    return Transfers(src, dst, sizes, waiters, src[waiters] - 1)
+    return Transfers(src, dst, sizes, waiters, before[waiters] - 1)
 
 
 def _levels(ranks: int) -> int:
