@@ -32,7 +32,7 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
     first = [*_deadlocks(done), *_losses(done), *unfinished, *_missing(done)]
-    return [*first, *_equal(done), *_warned(done)]
+    return [*first, *_equal(done), *_unmeasured(done), *_warned(done)]
 
 
 def _specs(done: Done) -> list[RunSpec]:
@@ -127,6 +127,17 @@ def _equal(done: Done) -> Iterator[Remark]:
     if equal:
         where = "" if equal == len(several) else f" in {equal} of {len(several)} settings"
         yield Remark("seeds", f"every seed gave the same results{where}: one seed is enough")
+
+
+def _unmeasured(done: Done) -> Iterator[Remark]:
+    """Frames that passed more switches than they have room for the telemetry of."""
+    name = "telemetry_missed_frames"
+    some = [spec for spec, summary in done if _number(summary, name)]
+    if some:
+        frames = int(sum(_number(summary, name) for _, summary in done))
+        what = f"{frames:,} data frames passed more switches than queue_pair.telemetry_hops"
+        text = f"{what}, in {which(some, _specs(done))}: the last ones were not measured; raise it"
+        yield Remark("warning", text)
 
 
 def _warned(done: Done) -> Iterator[Remark]:

@@ -74,7 +74,9 @@ Dcqcn::GetTypeId()
                           "What triggers a rate cut: Cnp, each notification, at least "
                           "DecreaseInterval after the last cut; Timer, a check every "
                           "DecreaseInterval for a notification since the last one, as in the HPCC "
-                          "simulator.",
+                          "simulator. With Timer the first notification, which sets alpha to 1, "
+                          "does not count for the AlphaInterval after it: alpha decays at its end "
+                          "unless another follows.",
                           EnumValue(CutOn::TIMER),
                           MakeEnumAccessor<CutOn>(&Dcqcn::m_cutOn),
                           MakeEnumChecker(CutOn::CNP, "Cnp", CutOn::TIMER, "Timer"))
@@ -101,7 +103,9 @@ Dcqcn::GetTypeId()
                           MakeTimeAccessor(&Dcqcn::m_increaseTime),
                           lossless::MakePicosecondsChecker(1))
             .AddAttribute("ByteCounter",
-                          "Bytes sent per increase of the byte counter; 0: the timer alone. [B]",
+                          "Bytes of data frames, payload and headers without preamble and gap, "
+                          "that are sent per increase of the byte counter, retransmissions "
+                          "included. 0: the timer alone. [B]",
                           IntegerValue(0),
                           MakeIntegerAccessor(&Dcqcn::m_byteCounter),
                           MakeIntegerChecker<int64_t>(0, 1'000'000'000'000))

@@ -64,6 +64,13 @@ Dctcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 }
 
 void
+Dctcp::Rescale(double factor)
+{
+    m_step *= m_additiveRate.GetBitRate() ? factor : 1;
+    WindowControl::Rescale(factor);
+}
+
+void
 Dctcp::NotifyAck(const lossless::Frame& frame)
 {
     const auto answered = static_cast<int64_t>(frame.word[1]);

@@ -50,6 +50,9 @@ class Dctcp : public rdma::WindowControl
     /// @param flow number. @param window W in bytes. @param alpha the estimate of the share.
     typedef void (*WindowCallback)(uint32_t flow, double window, double alpha);
 
+  protected:
+    void Rescale(double factor) override;
+
   private:
     void EndRound();
 

@@ -440,6 +440,30 @@ class SawtoothTest : public TestCase
 
 /**
  * @ingroup dctcp-tests
+ * @brief A path that becomes longer during the run, and shorter again.
+ */
+class DetourTest : public TestCase
+{
+  public:
+    DetourTest()
+        : TestCase("a flow without marks has line rate on a path that changes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Network net;
+        net.sim.SetCongestionControl(DCTCP);
+        for (const double load : net.LoadsOnDetour(952)) // 48 B of headers
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(load, 1, 0.005, "the window is that of the path");
+        }
+    }
+};
+
+/**
+ * @ingroup dctcp-tests
  * @brief Tests of DCTCP.
  */
 class DctcpTestSuite : public TestSuite
@@ -451,6 +475,7 @@ class DctcpTestSuite : public TestSuite
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new SawtoothTest, TestCase::Duration::QUICK);
+        AddTestCase(new DetourTest, TestCase::Duration::QUICK);
     }
 };
 

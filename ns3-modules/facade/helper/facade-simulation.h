@@ -264,7 +264,7 @@ class Simulation
     /// Number of finite flows finished so far. @return count.
     uint64_t GetFinishedFlows() const;
 
-    /// Share of the payload of all finite flows on the network that has been delivered in order.
+    /// Share of the payload of all finite flows on the network that has been delivered.
     /// Like Now, it may be called from another thread while Run is executing.
     /// @return a share from 0 to 1; 1 if there is no finite flow.
     double GetDeliveredShare() const;
@@ -283,7 +283,8 @@ class Simulation
     /// @param name its name.
     /// @return the value; not a number (NaN) if there is none of this name.
     double GetNumber(const std::string& name) const;
-    /// Payload that a flow has delivered in order so far.
+    /// Payload that a flow has delivered so far: in order, or all that arrived if its queue pair
+    /// does not recover from losses.
     /// @param flow its number. @return bytes.
     uint64_t GetDeliveredBytes(uint32_t flow) const;
 

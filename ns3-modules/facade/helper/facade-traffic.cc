@@ -299,7 +299,6 @@ Traffic::Connect()
     lossless::Routes& routes = m_fabric.GetRoutes();
     lossless::DependencyGraph dependencies;
     std::set<std::pair<uint32_t, uint32_t>> pairs; // pairs whose paths are all included
-    int64_t longest = 0;                           // base round-trip time (ps)
     for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_ends[flow];
@@ -338,15 +337,48 @@ Traffic::Connect()
         m_answerTimes.push_back(times.AnswerTime(queuePair));
         queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
                           static_cast<uint32_t>(hops.size()) - !hops.empty());
-        longest = std::max(longest, queuePair.GetBaseRtt().GetTimeStep());
+        m_longestRtt = std::max(m_longestRtt, queuePair.GetBaseRtt().GetTimeStep());
+    }
+    for (const auto& queuePair : m_queuePairs)
+    {
+        queuePair->SetLongestRtt(m_longestRtt);
+    }
+    m_fabric.TraceConnectWithoutContext("Routes", MakeCallback(&Traffic::FollowRoutes, this));
+    m_cycle = dependencies.FindCycle();
+    ForEachHost([](Host& host) { host.ConnectSource(); });
+    m_schedule.Begin();
+}
+
+/// Routes have changed: tell the flows that are not yet acknowledged about their new paths.
+/// @param host to which; ALL_NODES: to any.
+void
+Traffic::FollowRoutes(uint32_t host)
+{
+    const PathTimes times(m_fabric);
+    int64_t longest = m_longestRtt;
+    for (const auto& queuePair : m_queuePairs)
+    {
+        if (!queuePair->UsesPath() || queuePair->IsAcknowledged() || queuePair->IsInside())
+        {
+            continue;
+        }
+        const uint32_t src = queuePair->GetSource()->GetId();
+        if (host == lossless::ALL_NODES || host == src ||
+            host == queuePair->GetDestination()->GetId())
+        {
+            const auto hops = m_fabric.GetRoutes().Trace(src, queuePair->GetHeader());
+            const int64_t back = times.AnswerTime(*queuePair);
+            if (const int64_t baseRtt = times.BaseRtt(*queuePair, hops, back); baseRtt > 0)
+            {
+                queuePair->SetPath(baseRtt, static_cast<uint32_t>(hops.size()) - 1);
+            }
+        }
+        longest = std::max(longest, queuePair->GetBaseRtt().GetTimeStep());
     }
     for (const auto& queuePair : m_queuePairs)
     {
         queuePair->SetLongestRtt(longest);
     }
-    m_cycle = dependencies.FindCycle();
-    ForEachHost([](Host& host) { host.ConnectSource(); });
-    m_schedule.Begin();
 }
 
 std::string
@@ -369,7 +401,7 @@ Traffic::Check() const
                         std::to_string(queuePair->GetPackets()) + " packets; at most " +
                         std::to_string(MOST_PACKETS) +
                         " are allowed, as sequence numbers have 32 bits; send less, raise "
-                        "PayloadSize, or use 0 B for an endless flow\n";
+                        "PayloadSize of ns3::rdma::QueuePair, or use 0 B for an endless flow\n";
         }
         if (queuePair->GetTelemetryHops() && queuePair->GetHops() > queuePair->GetTelemetryHops())
         {
@@ -506,6 +538,14 @@ Traffic::Report(Summary& summary) const
     {
         const auto& outcome = queuePair->GetOutcome();
         summary["delivered_bytes"] += static_cast<double>(outcome.delivered);
+        if (!queuePair->IsReliable())
+        {
+            summary["in_order_bytes"] += static_cast<double>(queuePair->GetInOrder());
+        }
+        if (queuePair->GetTelemetryHops())
+        {
+            summary["telemetry_missed_frames"] += static_cast<double>(outcome.telemetryMissed);
+        }
         summary["sent_bytes"] += static_cast<double>(outcome.sent);
         summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
         summary["timeouts"] += static_cast<double>(outcome.timeouts);

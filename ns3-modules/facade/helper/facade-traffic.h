@@ -108,6 +108,7 @@ class Traffic
     uint32_t GetLargestFrame() const;
     Server* FindServer(uint32_t host) const;
     int64_t Carry(uint32_t flow, QueuePair& queuePair);
+    void FollowRoutes(uint32_t host);
     void ForEachHost(const std::function<void(Host&)>& visit) const;
 
     lossless::Fabric& m_fabric;               //!< the network
@@ -120,6 +121,7 @@ class Traffic
         m_asked;                        //!< original ends of flows that use other hosts
     std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
+    int64_t m_longestRtt{0};            //!< longest base round-trip time at set-up (ps)
     Progress m_progress;                //!< progress of the hosts
     double m_finiteBytes{0};            //!< total bytes of finite flows on the network (B)
     std::string m_congestionControl;    //!< TypeId name; empty: none

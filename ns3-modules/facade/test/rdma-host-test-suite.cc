@@ -755,6 +755,9 @@ class SecondQueueTest : public TestCase
             }
             NS_TEST_ASSERT_MSG_GT(overtaken, 100, "many were overtaken");
             NS_TEST_ASSERT_MSG_EQ(shuffled.Number("reordered_frames"), overtaken, "and counted");
+            NS_TEST_ASSERT_MSG_EQ(shuffled.Number("flows_unfinished"), 0, "nothing is missing");
+            NS_TEST_ASSERT_MSG_EQ(shuffled.Number("delivered_bytes"), 1'000'000, "every byte");
+            NS_TEST_ASSERT_MSG_EQ(shuffled.Number("in_order_bytes"), 1'000'000, "without a gap");
             SecondQueue::g_shuffle = false;
             shuffled.sim.Finish();
         }

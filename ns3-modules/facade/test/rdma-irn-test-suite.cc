@@ -450,6 +450,17 @@ class BdpWindowTest : public TestCase
         return net.Column("flow", "finish_ps")[0];
     }
 
+    /// The longest path becomes longer during the run, and shorter again.
+    void Detour()
+    {
+        Network net;
+        net.Set("QueuePair", "WindowBdps", "1");
+        for (const double load : net.LoadsOnDetour(952))
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(load, 1, 0.005, "the window is that of the longest path");
+        }
+    }
+
     /// Lines of two rates, and nothing comes: the windows are sent.
     void Longest()
     {
@@ -497,6 +508,7 @@ class BdpWindowTest : public TestCase
                               "a packet less");
         NS_TEST_EXPECT_MSG_EQ(Finish("0.001"), 399 * RTT + last, "one packet at the least");
         Longest();
+        Detour();
     }
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 /**
  * @file
@@ -63,6 +64,14 @@ class Reader : public CongestionControl
         g_hops = queuePair->GetHops();
     }
 
+    void NotifyPath() override
+    {
+        g_paths.push_back({lossless::NowPs(),
+                           m_queuePair->GetFlow(),
+                           m_queuePair->GetHops(),
+                           m_queuePair->GetBaseRtt().GetTimeStep()});
+    }
+
     void NotifyAck(const Frame& frame) override
     {
         const auto* from = frame.telemetry->hop.begin();
@@ -81,15 +90,21 @@ class Reader : public CongestionControl
     static void Install(Network& net)
     {
         g_answers.clear();
+        g_paths.clear();
         net.sim.SetCongestionControl("ns3::rdma::tests::Reader");
     }
 
+    /// A new path: when (ps), of which flow, its switches, its base round trip (ps).
+    using Path = std::tuple<int64_t, uint32_t, uint32_t, int64_t>;
+
     static std::vector<Answer> g_answers; //!< of all flows, in turn
+    static std::vector<Path> g_paths;     //!< likewise
     static int64_t g_baseRtt;             //!< of the last flow that began (ps)
     static uint32_t g_hops;               //!< likewise
 };
 
 std::vector<Reader::Answer> Reader::g_answers;
+std::vector<Reader::Path> Reader::g_paths;
 int64_t Reader::g_baseRtt;
 uint32_t Reader::g_hops;
 
@@ -440,8 +455,11 @@ class RoomTest : public TestCase
         const std::string problems = net.sim.Check();
         net.sim.Run(20'000 * NS);
         net.sim.Finish();
+        m_missed = net.Number("telemetry_missed_frames");
         return problems;
     }
+
+    double m_missed{0}; //!< data frames without room, in the summary
 
     void DoRun() override
     {
@@ -460,7 +478,66 @@ class RoomTest : public TestCase
             missed += answer.missed;
         }
         NS_TEST_ASSERT_MSG_GT(missed, 5, "some took the detour");
+        // the answers of the last ones are on their way
+        NS_TEST_ASSERT_MSG_EQ_TOL(m_missed, static_cast<double>(missed), 1, "all are counted");
         NS_TEST_ASSERT_MSG_GT(Reader::g_answers.size(), missed, "some did not");
+    }
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief The base round trip of a path that changes.
+ */
+class NewPathTest : public TestCase
+{
+  public:
+    NewPathTest()
+        : TestCase("the base round trip and the switches are those of the path that a flow has now")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // h0 - s2 - s3 - h1, and s4 parallel to the link of s2 and s3
+        Network net;
+        Reader::Install(net);
+        SetSizes(net, 3);
+        net.sim.SetAllowLoss(true);
+        net.Set("Switch", "RouteDelay", "10us");
+        net.Set("QueuePair", "Timeout", "20us");
+        net.Nodes(2, 3);
+        for (const auto& [a, b] : {std::pair{0, 2}, {2, 3}, {3, 1}, {2, 4}, {4, 3}})
+        {
+            net.Link(a, b, 10 * GBPS, 100 * NS);
+        }
+        net.Flow(0, 1, 0);
+        net.Flow(0, 1, 0, 150'000 * NS); // begins on the detour
+        net.Flow(0, 1, 1);               // is over before
+        const uint32_t pinned = net.Flow(0, 1, 0);
+        const std::vector<uint32_t> path{0, 2, 4, 3, 1};
+        net.sim.SetPath(pinned, path.data(), static_cast<uint32_t>(path.size()));
+        net.sim.FailLink(1, 100'000 * NS, 200'000 * NS);
+        net.sim.DivertRoute(2, 1, 4, 300'000 * NS, 400'000 * NS);
+        net.sim.Build();
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "possible");
+        net.sim.Run(160'000 * NS);
+        NS_TEST_ASSERT_MSG_EQ(Reader::g_hops, 3, "the second flow knows only the detour");
+        net.sim.Run(500'000 * NS);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+        // A frame of 1000 B takes 800 ns a link, its ACK of 90 B 72 ns, and each link 100 ns. From
+        // 300 us on only the way there is longer.
+        const int64_t near = 3 * (900 + 172) * NS;
+        const int64_t far = 4 * (900 + 172) * NS;
+        const int64_t oneWay = (4 * 900 + 3 * 172) * NS;
+        const std::vector<Reader::Path> expected{{110'000 * NS, 0, 3, far},
+                                                 {210'000 * NS, 0, 2, near},
+                                                 {210'000 * NS, 1, 2, near},
+                                                 {300'000 * NS, 0, 3, oneWay},
+                                                 {300'000 * NS, 1, 3, oneWay},
+                                                 {400'000 * NS, 0, 2, near},
+                                                 {400'000 * NS, 1, 2, near}};
+        NS_TEST_ASSERT_MSG_EQ((Reader::g_paths == expected), true, "who was told what, and when");
     }
 };
 
@@ -543,6 +620,7 @@ class TelemetryTestSuite : public TestSuite
         AddTestCase(new EchoTest, TestCase::Duration::QUICK);
         AddTestCase(new PathChangeTest, TestCase::Duration::QUICK);
         AddTestCase(new RoomTest, TestCase::Duration::QUICK);
+        AddTestCase(new NewPathTest, TestCase::Duration::QUICK);
         AddTestCase(new CaptureTest, TestCase::Duration::QUICK);
     }
 };

@@ -249,6 +249,52 @@ class Network
     }
 
     /**
+     * @brief Run a flow alone on 100 Gb/s whose path grows from 2 to 8 switches at 1 ms, and
+     * shrinks again at 3 ms: two hosts at neighbours in a ring of 8 switches whose link fails. The
+     * base round trip is 3 and 9 links' times.
+     *
+     * @param payload of frames of 1000 B
+     * @return shares of the link's rate that its frames of 1000 B fill before, on the detour, after
+     */
+    std::vector<double> LoadsOnDetour(uint32_t payload)
+    {
+        constexpr uint32_t RING = 8;
+        constexpr uint64_t RATE = 100 * GBPS;
+        constexpr int64_t FAILS = 1'000 * US;
+        constexpr int64_t RETURNS = 3 * FAILS;
+        constexpr int64_t SETTLES = 300 * US;
+        Set("Port", "Overhead", 0);
+        Set("QueuePair", "TelemetryHops", RING);
+        Set("QueuePair", "PayloadSize", payload);
+        Set("QueuePair", "Timeout", "100us");
+        sim.SetAllowLoss(true);
+        Nodes(2, RING);
+        Link(0, 2, RATE, US / 2);
+        Link(1, 3, RATE, US / 2);
+        for (uint32_t place = 0; place < RING; ++place)
+        {
+            Link(2 + place, 2 + (place + 1) % RING, RATE, US / 2);
+        }
+        sim.FailLink(2, FAILS, RETURNS);
+        const uint32_t flow = Flow(0, 1, 0);
+        sim.Build();
+        std::vector<double> loads;
+        for (const auto& [from, to] : {std::pair{SETTLES, FAILS},
+                                       {FAILS + SETTLES, RETURNS},
+                                       {RETURNS + SETTLES, RETURNS + FAILS}})
+        {
+            sim.Run(from);
+            const auto before = static_cast<double>(sim.GetDeliveredBytes(flow));
+            sim.Run(to);
+            const double bytes = static_cast<double>(sim.GetDeliveredBytes(flow)) - before;
+            loads.push_back(bytes / payload * static_cast<double>(WireTime(1000, RATE)) /
+                            static_cast<double>(to - from));
+        }
+        sim.Finish();
+        return loads;
+    }
+
+    /**
      * @brief What waits on average in the traced queue, from the middle of its changes on.
      *
      * @return bytes

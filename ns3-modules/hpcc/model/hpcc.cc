@@ -91,6 +91,14 @@ Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     m_reference = m_bytes;
 }
 
+void
+Hpcc::Rescale(double factor)
+{
+    m_step *= factor;
+    m_reference *= factor;
+    TelemetryControl::Rescale(factor);
+}
+
 bool
 Hpcc::Compare(const Telemetry& now, const Telemetry& before, bool round)
 {

@@ -63,6 +63,7 @@ class Hpcc : public rdma::TelemetryControl
     bool Compare(const lossless::Telemetry& now,
                  const lossless::Telemetry& before,
                  bool round) override;
+    void Rescale(double factor) override;
 
   private:
     void Measure(const lossless::Telemetry& now, const lossless::Telemetry& last);

@@ -10,6 +10,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -33,6 +34,7 @@ using lossless::TelemetryHop;
 using rdma::QueuePair;
 using rdma::tests::Network;
 using rdma::tests::Settings;
+using rdma::tests::WireTime;
 
 namespace
 {
@@ -472,6 +474,54 @@ class EquilibriumTest : public TestCase
 
 /**
  * @ingroup hpcc-tests
+ * @brief A path that becomes longer during the run, and shorter again.
+ */
+class DetourTest : public TestCase
+{
+  public:
+    DetourTest()
+        : TestCase(
+              "a flow alone fills Eta of a link on a path that changes, and less if T is given")
+    {
+    }
+
+  private:
+    static constexpr uint32_t PAYLOAD = 886; //!< with 48 B of headers and 66 B of telemetry (B)
+
+    /**
+     * @brief Run.
+     *
+     * @param baseRtt BaseRtt (ps)
+     * @return loads before the detour, on it, and after it
+     */
+    static std::vector<double> Loads(int64_t baseRtt)
+    {
+        Network net;
+        net.sim.SetCongestionControl(HPCC);
+        net.sim.SetAttribute(HPCC, "BaseRtt", std::to_string(baseRtt) + "ps");
+        return net.LoadsOnDetour(PAYLOAD);
+    }
+
+    void DoRun() override
+    {
+        for (const double load : Loads(0))
+        {
+            // W_AI adds 10 Mb/s per 25 Gb/s
+            NS_TEST_EXPECT_MSG_EQ_TOL(load, 0.9504, 0.005, "Eta and a step");
+        }
+        // T stays that of the first path. Its window is a number of whole packets, which a round
+        // trip of 9 links carries instead of 3.
+        const int64_t link = WireTime(1000, LINE) + WireTime(130, LINE) + US;
+        const double packets = std::ceil(static_cast<double>(3 * link) * LINE / 8e12 / PAYLOAD);
+        const double share = packets * WireTime(1000, LINE) / static_cast<double>(9 * link);
+        const auto loads = Loads(3 * link);
+        NS_TEST_EXPECT_MSG_EQ_TOL(loads[0], 0.9504, 0.005, "on its path");
+        NS_TEST_EXPECT_MSG_EQ_TOL(loads[1], share, 0.005, "on another");
+    }
+};
+
+/**
+ * @ingroup hpcc-tests
  * @brief Tests of HPCC.
  */
 class HpccTestSuite : public TestSuite
@@ -483,6 +533,7 @@ class HpccTestSuite : public TestSuite
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new EquilibriumTest, TestCase::Duration::QUICK);
+        AddTestCase(new DetourTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -93,7 +93,12 @@ Fabric::GetTypeId()
                                           TypeId::ATTR_GET,
                                           ObjectVectorValue(),
                                           MakeObjectVectorAccessor(&Fabric::m_nodes),
-                                          MakeObjectVectorChecker<FabricNode>());
+                                          MakeObjectVectorChecker<FabricNode>())
+                            .AddTraceSource("Routes",
+                                            "Switches have changed their routes to a host, or to "
+                                            "any.",
+                                            MakeTraceSourceAccessor(&Fabric::m_routesTrace),
+                                            "ns3::lossless::Fabric::RoutesCallback");
     return tid;
 }
 
@@ -377,6 +382,7 @@ Fabric::SetLink(uint32_t link, bool up)
     b.SetUp(up);
     m_nodes[ends.a]->NotifyLink(a, up);
     m_nodes[ends.b]->NotifyLink(b, up);
+    m_routesTrace(ALL_NODES); // after flows have moved away from a host
 }
 
 void
@@ -392,12 +398,39 @@ Fabric::UpdateRoutes()
             m_routes.Adopt(node->GetId(), std::move(table));
             continue;
         }
+        ++m_adoptions[NowPs() + delay];
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay)),
-                            &Routes::Adopt,
-                            &m_routes,
+                            &Fabric::Adopt,
+                            this,
                             node->GetId(),
                             table);
     }
+}
+
+void
+Fabric::Adopt(uint32_t node, const Routes::Table& table)
+{
+    m_routes.Adopt(node, table);
+    const auto due = m_adoptions.find(NowPs());
+    if (--due->second == 0)
+    {
+        m_adoptions.erase(due);
+        m_routesTrace(ALL_NODES);
+    }
+}
+
+void
+Fabric::Divert(uint32_t node, uint32_t dst, uint32_t neighbour)
+{
+    m_routes.Divert(node, dst, neighbour);
+    m_routesTrace(dst);
+}
+
+void
+Fabric::Restore(uint32_t node, uint32_t dst)
+{
+    m_routes.Restore(node, dst);
+    m_routesTrace(dst);
 }
 
 void
@@ -426,11 +459,11 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     }
     else
     {
-        Simulator::Schedule(at, &Routes::Divert, &m_routes, node, dst, neighbour);
+        Simulator::Schedule(at, &Fabric::Divert, this, node, dst, neighbour);
     }
     if (!until.IsStrictlyNegative())
     {
-        Simulator::Schedule(until, &Routes::Restore, &m_routes, node, dst);
+        Simulator::Schedule(until, &Fabric::Restore, this, node, dst);
     }
 }
 

@@ -16,7 +16,9 @@
 #include "ns3/lossless-switch.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/traced-callback.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -160,6 +162,10 @@ class Fabric : public Object
     /// @param at start; 0: from the beginning.
     /// @param until when it returns to shortest paths; negative: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
+    /// TracedCallback signature of routes.
+    /// @param dst host to which the routes changed; ALL_NODES: to any.
+    typedef void (*RoutesCallback)(uint32_t dst);
+
     /// Everything has been added: compute routes, configure buffers, start flow controls.
     void Build();
     /// Add all nodes to ns3::Names, where none of their names may be in use.
@@ -212,6 +218,9 @@ class Fabric : public Object
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
     void UpdateRoutes();
+    void Adopt(uint32_t node, const Routes::Table& table);
+    void Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
+    void Restore(uint32_t node, uint32_t dst);
 
     TypeSettings m_types;                                      //!< attributes of new objects
     std::vector<std::string> m_flowControls;                   //!< chain of every port
@@ -226,7 +235,9 @@ class Fabric : public Object
     Routes m_routes;                                           //!< the routes
     bool m_allowLoss{false};                                   //!< lossless frames may be lost
     bool m_built{false};                                       //!< Build was called
-    std::vector<std::unique_ptr<FabricObserver>> m_observers;  //!< in the order of their calls
+    std::map<int64_t, std::size_t> m_adoptions; //!< switches that will adopt a table, by time (ps)
+    TracedCallback<uint32_t> m_routesTrace;     //!< Routes
+    std::vector<std::unique_ptr<FabricObserver>> m_observers; //!< in the order of their calls
 };
 
 } // namespace lossless

@@ -75,7 +75,8 @@ Port::GetTypeId()
             .AddAttribute("States",
                           "What happens to a PFC or GFC frame that still waits for the wire when a "
                           "newer one follows: Latest (the newer one replaces it: of a RESUME and a "
-                          "PAUSE shortly after, only the PAUSE is sent) or All (both are sent).",
+                          "PAUSE shortly after, only the PAUSE is sent, so that the peer has one "
+                          "pause where this port counts two) or All (both are sent).",
                           EnumValue(States::LATEST),
                           MakeEnumAccessor<States>(&Port::m_states),
                           MakeEnumChecker(States::LATEST, "Latest", States::ALL, "All"))

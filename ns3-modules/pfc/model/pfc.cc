@@ -48,7 +48,8 @@ Pfc::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
             .AddAttribute("RefreshAt",
                           "Share of a pause after which a class that is still OFF is paused again "
-                          "(Timer mode).",
+                          "(Timer mode). The rest must suffice for a frame that delays the "
+                          "refresh: with 1 the pause ends as its refresh arrives.",
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&Pfc::m_refreshAt),
                           MakeDoubleChecker<double>(0.01, 1.0));

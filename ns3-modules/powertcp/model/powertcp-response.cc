@@ -20,6 +20,13 @@ Response::Start(double gamma, double step, double reference)
     m_reference = reference;
 }
 
+void
+Response::Rescale(double factor)
+{
+    m_step *= factor;
+    m_reference *= factor;
+}
+
 double
 Response::Follow(double power, double elapsed)
 {

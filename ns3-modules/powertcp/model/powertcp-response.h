@@ -22,6 +22,8 @@ class Response
     /// @param gamma weight of the new window. @param step additive increase (B).
     /// @param reference Wc (B).
     void Start(double gamma, double step, double reference);
+    /// T has changed. @param factor new T over the old one.
+    void Rescale(double factor);
     /// Process a measurement.
     /// @param power normalised, above 0. @param elapsed share of T that it covers, capped at 1.
     /// @return W (B), before any bounds.

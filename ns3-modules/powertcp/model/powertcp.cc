@@ -86,6 +86,13 @@ PowerTcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     m_response.Start(m_gamma, WindowAt(step), m_bytes);
 }
 
+void
+PowerTcp::Rescale(double factor)
+{
+    m_response.Rescale(factor);
+    TelemetryControl::Rescale(factor);
+}
+
 bool
 PowerTcp::Compare(const Telemetry& now, const Telemetry& before, bool round)
 {
@@ -170,6 +177,13 @@ ThetaPowerTcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     WindowControl::Start(queuePair, lineRate);
     const auto step = static_cast<double>(m_additiveRate.GetBitRate());
     m_response.Start(m_gamma, WindowAt(step), m_bytes);
+}
+
+void
+ThetaPowerTcp::Rescale(double factor)
+{
+    m_response.Rescale(factor);
+    WindowControl::Rescale(factor);
 }
 
 void

@@ -56,6 +56,7 @@ class PowerTcp : public rdma::TelemetryControl
     bool Compare(const lossless::Telemetry& now,
                  const lossless::Telemetry& before,
                  bool round) override;
+    void Rescale(double factor) override;
 
   private:
     // Attributes
@@ -85,6 +86,9 @@ class ThetaPowerTcp : public rdma::WindowControl
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
+
+  protected:
+    void Rescale(double factor) override;
 
   private:
     /// A packet in flight.

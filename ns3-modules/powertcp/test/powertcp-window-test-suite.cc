@@ -527,6 +527,47 @@ class EquilibriumTest : public TestCase
 
 /**
  * @ingroup powertcp-tests
+ * @brief A path that becomes longer during the run, and shorter again.
+ */
+class DetourTest : public TestCase
+{
+  public:
+    DetourTest()
+        : TestCase("a flow alone fills a link on a path that changes")
+    {
+    }
+
+  private:
+    /**
+     * @brief Run.
+     *
+     * @param control type
+     * @param payload of a frame of 1000 B
+     * @return loads before the detour, on it, and after it
+     */
+    static std::vector<double> Loads(const std::string& control, uint32_t payload)
+    {
+        Network net;
+        net.sim.SetCongestionControl(control);
+        return net.LoadsOnDetour(payload);
+    }
+
+    void DoRun() override
+    {
+        // the load is Eta and a step of 150 Mb/s; with 48 B of headers and 66 B of telemetry
+        for (const double load : Loads(INT, 886))
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(load, 0.9515, 0.01, "PowerTCP");
+        }
+        for (const double load : Loads(THETA, 952))
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(load, 1, 0.01, "Theta-PowerTCP has no reason to be slower");
+        }
+    }
+};
+
+/**
+ * @ingroup powertcp-tests
  * @brief Tests of PowerTCP.
  */
 class PowerTcpTestSuite : public TestSuite
@@ -538,6 +579,7 @@ class PowerTcpTestSuite : public TestSuite
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new EquilibriumTest, TestCase::Duration::QUICK);
+        AddTestCase(new DetourTest, TestCase::Duration::QUICK);
     }
 };
 

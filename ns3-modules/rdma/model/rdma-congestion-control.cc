@@ -63,6 +63,11 @@ CongestionControl::Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) c
 }
 
 void
+CongestionControl::NotifyPath()
+{
+}
+
+void
 CongestionControl::NotifySent(const lossless::Frame& /* frame */)
 {
 }

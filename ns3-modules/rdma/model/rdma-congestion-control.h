@@ -60,6 +60,9 @@ class CongestionControl : public Object
     /// Warnings, such as that nothing sends its congestion signal.
     /// @param agents the agents of a switch. @return one warning per line; empty if none.
     std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
+    /// The path of a flow that has begun has changed: QueuePair::GetBaseRtt and GetHops are those
+    /// of the new one.
+    virtual void NotifyPath();
     /// The sender sent a data frame.
     /// @param frame the frame.
     virtual void NotifySent(const lossless::Frame& frame);

@@ -30,7 +30,7 @@ struct Progress
     uint64_t finished{0};     //!< messages received completely
     uint64_t acknowledged{0}; //!< messages acknowledged at their senders
     uint64_t finite{0};       //!< number of finite messages
-    uint64_t delivered{0};    //!< payload of these received in order (bytes)
+    uint64_t delivered{0};    //!< payload of these that was delivered (bytes)
     bool stopWhenDone{false}; //!< stop the simulator when all are done
     bool untilAcked{false};   //!< done means acknowledged; otherwise received completely
     Callback<void, uint32_t>

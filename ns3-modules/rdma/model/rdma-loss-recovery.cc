@@ -27,7 +27,9 @@ LossRecovery::AddAttributes(TypeId tid)
 {
     return FrameFormat::AddAttributes(tid)
         .AddAttribute("Retransmit",
-                      "Loss recovery: None, GoBackN (as RoCE NICs) or Selective (as IRN).",
+                      "Loss recovery: None, GoBackN (as RoCE NICs) or Selective (as IRN). With "
+                      "None every byte that arrives counts as delivered, in order or not, and a "
+                      "lost packet leaves its message unfinished.",
                       EnumValue(Retransmit::GO_BACK_N),
                       MakeEnumAccessor<Retransmit>(&LossRecovery::m_retransmit),
                       MakeEnumChecker(Retransmit::NONE,
@@ -99,7 +101,7 @@ LossRecovery::TakeNext(bool& repeat)
 void
 LossRecovery::WatchProgress(uint64_t psn, int64_t now)
 {
-    if (m_retransmit == Retransmit::NONE)
+    if (!IsReliable())
     {
         return;
     }
@@ -145,7 +147,7 @@ LossRecovery::NoteAnswer(bool nack, uint64_t expected, uint64_t got)
             m_scoreboard->MarkMissing(got);
         }
     }
-    else if (nack && m_retransmit == Retransmit::GO_BACK_N)
+    else if (nack && IsGoBackN())
     {
         m_next = std::min(m_next, std::max(expected, m_first));
     }

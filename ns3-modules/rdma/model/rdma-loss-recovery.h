@@ -31,7 +31,7 @@ class LossRecovery : public FrameFormat
     /// Kinds of loss recovery.
     enum class Retransmit
     {
-        NONE,      ///< none: a lost packet leaves the flow unfinished
+        NONE,      ///< none: what arrives counts, and a lost packet leaves the message unfinished
         GO_BACK_N, ///< retransmit everything from the gap on
         SELECTIVE, ///< retransmit only missing packets
     };
@@ -45,6 +45,12 @@ class LossRecovery : public FrameFormat
 
     LossRecovery();
     ~LossRecovery() override;
+
+    /// @return true if lost packets are retransmitted.
+    bool IsReliable() const
+    {
+        return m_retransmit != Retransmit::NONE;
+    }
 
   protected:
     /// Add the attributes, those of FrameFormat included, to the type of a class derived from this.
@@ -60,6 +66,12 @@ class LossRecovery : public FrameFormat
     bool IsSelective() const
     {
         return m_retransmit == Retransmit::SELECTIVE;
+    }
+
+    /// @return true if the receiver drops what arrives after a gap.
+    bool IsGoBackN() const
+    {
+        return m_retransmit == Retransmit::GO_BACK_N;
     }
 
     /// @return true if a packet is to be retransmitted, whatever the window.

@@ -107,13 +107,14 @@ QueuePair::Connect(uint32_t flow,
     m_src = src;
     m_dst = dst;
     m_demand = demand;
+    m_window = demand.window;
     m_control = control;
     m_collects = control && control->WantsTelemetry();
     m_pinned = pinned;
     m_packets =
         demand.bytes == 0 ? static_cast<uint64_t>(NEVER) : (demand.bytes - 1) / m_payloadSize + 1;
     StartRecovery();
-    if (IsSelective() || m_reorderWindow > 0)
+    if (!IsGoBackN() || m_reorderWindow > 0)
     {
         m_arrivals.KeepAhead();
     }
@@ -139,8 +140,17 @@ QueuePair::SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to)
 void
 QueuePair::SetPath(int64_t baseRtt, uint32_t hops)
 {
+    if (baseRtt == m_baseRtt && hops == m_hops)
+    {
+        return;
+    }
     m_baseRtt = baseRtt;
     m_hops = hops;
+    if (m_control && IsSending())
+    {
+        m_control->NotifyPath();
+        Reconsider();
+    }
 }
 
 void
@@ -157,7 +167,11 @@ QueuePair::SetLongestRtt(int64_t baseRtt)
     const double packets = std::ceil(m_windowBdps * static_cast<double>(baseRtt) / packet);
     const uint64_t window =
         static_cast<uint64_t>(std::clamp(packets, 1.0, MOST_WINDOW)) * m_payloadSize;
-    m_demand.window = m_demand.window ? std::min(m_demand.window, window) : window;
+    m_window = m_demand.window ? std::min(m_demand.window, window) : window;
+    if (IsSending())
+    {
+        Reconsider();
+    }
 }
 
 void
@@ -215,6 +229,12 @@ QueuePair::Move(QueuePairOwner* src, QueuePairOwner* dst)
     m_dst = dst;
     Hash();
     Reconsider();
+}
+
+bool
+QueuePair::IsSending() const
+{
+    return m_started && !m_underway && !IsAcknowledged();
 }
 
 void
@@ -277,7 +297,7 @@ QueuePair::CanSend(int64_t now) const
     {
         return false;
     }
-    uint64_t window = m_demand.window;
+    uint64_t window = m_window;
     if (m_control && m_control->GetWindow())
     {
         window = window ? std::min(window, m_control->GetWindow()) : m_control->GetWindow();
@@ -329,6 +349,13 @@ uint32_t
 QueuePair::GetFrameBytes(uint64_t psn) const
 {
     return std::max(GetPayload(psn) + m_headerSize + GetTelemetryBytes(), m_minFrame);
+}
+
+uint64_t
+QueuePair::GetInOrder() const
+{
+    const uint64_t expected = m_arrivals.GetExpected();
+    return m_inside || expected == m_packets ? m_outcome.delivered : expected * m_payloadSize;
 }
 
 Time
@@ -512,6 +539,7 @@ QueuePair::ReceiveData(const Frame& frame)
         ++m_outcome.cnpsSent;
         Answer(FrameKind::CNP, frame);
     }
+    m_outcome.telemetryMissed += frame.telemetry && frame.telemetry->missed > 0;
     const uint64_t psn = frame.psn;
     if (!frame.repeat && m_arrivals.IsOvertaken(psn, m_outcome.reorderDistance))
     {
@@ -528,20 +556,20 @@ QueuePair::ReceiveData(const Frame& frame)
         return;
     }
     m_gapKnown = false;
-    const uint64_t before = m_outcome.delivered;
+    uint64_t ordered = 0;
     do
     {
-        m_outcome.delivered += GetPayload(m_arrivals.GetExpected());
+        ordered += GetPayload(m_arrivals.GetExpected());
     } while (m_arrivals.TakeNext());
     const uint64_t expected = m_arrivals.GetExpected();
-    m_dst->NoteDelivery(m_demand.bytes == 0 ? 0 : m_outcome.delivered - before);
+    Deliver(IsReliable() ? ordered : frame.payload);
     if (expected == m_packets)
     {
         m_outcome.finish = NowPs();
         m_dst->NoteFinished(m_flow);
     }
     // One of the packets that were kept may have requested an ACK.
-    const bool closed = m_reorderWindow > 0 && expected > psn + 1;
+    const bool closed = (m_reorderWindow > 0 || !IsReliable()) && expected > psn + 1;
     if (++m_unanswered >= m_ackEvery || expected == m_packets || frame.word[0] || closed)
     {
         m_unanswered = 0;
@@ -549,13 +577,26 @@ QueuePair::ReceiveData(const Frame& frame)
     }
 }
 
+/// Count payload as delivered.
+/// @param bytes of it.
+void
+QueuePair::Deliver(uint64_t bytes)
+{
+    m_outcome.delivered += bytes;
+    m_dst->NoteDelivery(m_demand.bytes == 0 ? 0 : bytes);
+}
+
 void
 QueuePair::ReceiveAhead(const Frame& frame)
 {
     const bool inWindow = frame.psn - m_arrivals.GetExpected() < m_reorderWindow;
-    if (inWindow || IsSelective())
+    if (inWindow || !IsGoBackN())
     {
         m_arrivals.Keep(frame.psn);
+    }
+    if (!IsReliable())
+    {
+        Deliver(frame.payload); // each packet is sent once
     }
     if (inWindow)
     {

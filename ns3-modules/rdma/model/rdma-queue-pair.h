@@ -29,9 +29,10 @@ class ScaleUp;
  * This object represents both ends; they communicate only by frames. Packets are numbered from 0.
  * Go-back-N: the receiver answers a gap with one NACK and drops further packets; Selective: it
  * keeps them, answers each with a NACK, and the sender retransmits only missing packets
- * (Scoreboard). With a ReorderWindow a gap counts as a loss only when a packet arrives from beyond
- * the window: packets within it are kept and acknowledged. After a timeout with data outstanding
- * the sender retransmits the first unacknowledged packet, with go-back-N also all after it.
+ * (Scoreboard). None: the receiver counts whatever arrives. With a ReorderWindow a gap counts as a
+ * loss only when a packet arrives from beyond the window: packets within it are kept and
+ * acknowledged. After a timeout with data outstanding the sender retransmits the first
+ * unacknowledged packet, with go-back-N also all after it.
  *
  * A message may also use the scale-up domain of a server, which has neither frames nor packets: for
  * the whole path, or before another host of the server sends it.
@@ -57,7 +58,8 @@ class QueuePair : public LossRecovery
     {
         int64_t finish{-1};          //!< last bit of the message received (ps); -1: not yet
         int64_t acked{-1};           //!< last ACK of the message at the sender (ps); -1: not yet
-        uint64_t delivered{0};       //!< payload bytes received in order
+        uint64_t delivered{0};       //!< payload bytes received in order; without loss recovery,
+                                     //!< in any order
         uint64_t sent{0};            //!< payload bytes sent, including retransmissions
         uint64_t retransmitted{0};   //!< of these, retransmissions
         uint64_t timeouts{0};        //!< timeouts
@@ -67,6 +69,8 @@ class QueuePair : public LossRecovery
         uint64_t reorderDistance{0}; //!< largest number of places of these behind the latest
         uint64_t cnpsSent{0};        //!< congestion notifications the receiver sent
         uint64_t cnps{0};            //!< congestion notifications received
+        uint64_t telemetryMissed{0}; //!< data frames received that had no room for the telemetry
+                                     //!< of each switch
     };
 
     /// Get the type ID. @return the object TypeId
@@ -84,10 +88,11 @@ class QueuePair : public LossRecovery
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
-    /// Set the properties of its path, for its congestion control.
+    /// Set the properties of its path, for its congestion control: at set-up, and when its path
+    /// has changed.
     /// @param baseRtt see GetBaseRtt (ps). @param hops see GetHops.
     void SetPath(int64_t baseRtt, uint32_t hops);
-    /// Set the longest base round-trip time of all flows, which WindowBdps is based on.
+    /// Set the longest base round-trip time of all flows, which WindowBdps is based on; likewise.
     /// @param baseRtt ps.
     void SetLongestRtt(int64_t baseRtt);
     /// Set whether its answers follow a pinned path; by default they do not.
@@ -97,6 +102,12 @@ class QueuePair : public LossRecovery
     /// @param scaleUp the domain. @param from host at which that path starts.
     /// @param to host at which it ends: the destination, or the source, which forwards the message.
     void SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to);
+
+    /// @return true if something that it does depends on SetPath or SetLongestRtt.
+    bool UsesPath() const
+    {
+        return m_control || m_windowBdps > 0;
+    }
 
     /// @return true if the message first uses a scale-up domain.
     bool IsCarried() const
@@ -177,6 +188,9 @@ class QueuePair : public LossRecovery
         return m_demand;
     }
 
+    /// Payload received without a gap, from the first byte on. @return bytes.
+    uint64_t GetInOrder() const;
+
     /// Its results so far. @return outcome.
     const Outcome& GetOutcome() const
     {
@@ -199,18 +213,19 @@ class QueuePair : public LossRecovery
 
     /**
      * @brief Round-trip time of its first packet, which is full unless the message is shorter, on
-     * an idle network, along the paths of its frames and their ACKs at set-up: from the first bit
-     * leaving the sender until the sender has processed the ACK of that packet alone.
+     * an idle network, along the present paths of its frames and their ACKs: from the first bit
+     * leaving the sender until the sender has processed the ACK of that packet alone. While there
+     * is no path it remains that of the last one.
      *
      * This is the sum, in both directions, of every link's transmission time including overhead and
      * its delay, the latencies of switches, and those of the hosts: the receiver's twice, on
      * arrival and for the ACK, the sender's once.
      *
-     * @return time; 0: there is no path there and back.
+     * @return time; 0: there has been no path there and back.
      */
     Time GetBaseRtt() const;
 
-    /// Number of switches on the path of its data frames at set-up. @return count.
+    /// Number of switches on that path of its data frames. @return count.
     uint32_t GetHops() const
     {
         return m_hops;
@@ -269,10 +284,12 @@ class QueuePair : public LossRecovery
   private:
     void Hash();
     void Send();
+    bool IsSending() const;
     void StartLimiter(const lossless::Frame& frame, int64_t now);
     void FillAnswer(lossless::Frame& frame) const;
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     void ReceiveAhead(const lossless::Frame& frame);
+    void Deliver(uint64_t bytes);
     void NotifyTimeout() override;
     void UpdateRate(int64_t now);
 
@@ -289,6 +306,7 @@ class QueuePair : public LossRecovery
     uint32_t m_carryFrom{0};          //!< number of the host from which it is carried
     uint32_t m_carryTo{0};            //!< number of the host to which it is carried
     Demand m_demand;                  //!< the message
+    uint64_t m_window{0};             //!< smallest fixed window (B); 0: none
     Outcome m_outcome;                //!< results
     Ptr<CongestionControl> m_control; //!< or null
     uint64_t m_packets{0};            //!< of the message

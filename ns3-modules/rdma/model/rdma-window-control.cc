@@ -5,6 +5,7 @@
  */
 #include "rdma-window-control.h"
 
+#include "rdma-queue-pair-owner.h"
 #include "rdma-queue-pair.h"
 
 #include "ns3/lossless-attribute.h"
@@ -34,7 +35,8 @@ WindowControl::GetTypeId()
                           lossless::MakeRateChecker(1))
             .AddAttribute("BaseRtt",
                           "T, the base round-trip time (on an idle network), the same for all "
-                          "flows. 0: that of each flow's own path, for its first packet.",
+                          "flows. 0: that of each flow's own path, for its first packet; when "
+                          "routes change it becomes that of the new path.",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&WindowControl::m_givenRtt),
                           lossless::MakePicosecondsChecker());
@@ -45,12 +47,38 @@ void
 WindowControl::Start(QueuePair* queuePair, uint64_t lineRate)
 {
     CongestionControl::Start(queuePair, lineRate);
-    const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
+    SetBaseRtt(lineRate);
+    SetWindow(m_most);
+}
+
+void
+WindowControl::SetBaseRtt(uint64_t lineRate)
+{
+    const Time rtt = m_givenRtt.IsZero() ? m_queuePair->GetBaseRtt() : m_givenRtt;
     m_baseRtt = static_cast<double>(rtt.GetTimeStep());
     const auto line = static_cast<double>(lineRate);
     m_most = WindowAt(line);
     m_least = WindowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
-    SetWindow(m_most);
+}
+
+void
+WindowControl::NotifyPath()
+{
+    const uint64_t lineRate = m_queuePair->GetSource()->GetPort(0).GetRate();
+    const double before = m_baseRtt;
+    if (before == 0)
+    {
+        Start(m_queuePair, lineRate); // there was no path until now
+        return;
+    }
+    SetBaseRtt(lineRate);
+    Rescale(m_baseRtt / before);
+}
+
+void
+WindowControl::Rescale(double factor)
+{
+    SetWindow(m_bytes * factor);
 }
 
 void

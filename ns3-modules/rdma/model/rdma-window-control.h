@@ -21,8 +21,9 @@ namespace rdma
  * @brief A congestion control that computes a window W, in bytes.
  *
  * W starts at line rate times T, the base round-trip time, and is kept between MinRate times T and
- * that. The sender is paced at W / T. A round trip ends with the first ACK of a packet that was
- * sent after it started; schemes move its end, m_roundEnd.
+ * that. The sender is paced at W / T. When the path changes T becomes that of the new one, and W /
+ * T stays. A round trip ends with the first ACK of a packet that was sent after it started; schemes
+ * move its end, m_roundEnd.
  */
 class WindowControl : public CongestionControl
 {
@@ -31,6 +32,7 @@ class WindowControl : public CongestionControl
     static TypeId GetTypeId();
 
     void Start(QueuePair* queuePair, uint64_t lineRate) override;
+    void NotifyPath() override;
     void NotifySent(const lossless::Frame& frame) override;
 
   protected:
@@ -40,6 +42,9 @@ class WindowControl : public CongestionControl
     double WindowAt(double rate) const;
     /// Set W, within its bounds, and apply it to the NIC. @param bytes W.
     void SetWindow(double bytes);
+    /// T has changed: scale W, and in a scheme all that is proportional to T.
+    /// @param factor new T over the old one.
+    virtual void Rescale(double factor);
 
     double m_baseRtt{0};    //!< T (ps)
     double m_bytes{0};      //!< W
@@ -47,6 +52,8 @@ class WindowControl : public CongestionControl
     int64_t m_roundEnd{-1}; //!< m_next at the start of the round trip; -1: none yet
 
   private:
+    void SetBaseRtt(uint64_t lineRate);
+
     // Attributes
     DataRate m_minRate; //!< minimum W / T
     Time m_givenRtt;    //!< T; 0: that of the queue pair's own path

@@ -130,8 +130,7 @@ void
 Timely::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 {
     CongestionControl::Start(queuePair, lineRate);
-    const Time rtt = m_givenRtt.IsZero() ? queuePair->GetBaseRtt() : m_givenRtt;
-    m_minRtt = static_cast<double>(rtt.GetTimeStep());
+    NotifyPath();
     m_line = static_cast<double>(lineRate);
     m_least = std::min(m_line, static_cast<double>(m_minRate.GetBitRate()));
     m_step = static_cast<double>(lossless::InProportion(m_additiveRate.GetBitRate(),
@@ -142,6 +141,13 @@ Timely::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
     m_segmentPackets = m_segment ? (m_segment - 1) / packet + 1 : 0;
     m_current = m_line;
     Apply();
+}
+
+void
+Timely::NotifyPath()
+{
+    const Time rtt = m_givenRtt.IsZero() ? m_queuePair->GetBaseRtt() : m_givenRtt;
+    m_minRtt = static_cast<double>(rtt.GetTimeStep());
 }
 
 std::string

@@ -50,6 +50,7 @@ class Timely : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void NotifyPath() override;
     std::string Check() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const lossless::Frame& frame) override;

@@ -54,7 +54,6 @@ void
     rdma::CongestionControl::Start(queuePair, lineRate);
     m_line = lineRate;
     m_rate = lineRate;
-    m_baseRtt = queuePair->GetBaseRtt().GetPicoSeconds();
 }
 
 void
@@ -80,7 +79,7 @@ void
         m_before.Assign(now); // the first one, or of another path
         return;
     }
-    if (now.hop[0].time - m_before.hop[0].time < m_baseRtt)
+    if (now.hop[0].time - m_before.hop[0].time < m_queuePair->GetBaseRtt().GetTimeStep())
     {
         return;
     }

@@ -51,7 +51,6 @@ class @Class@ : public rdma::CongestionControl
     DataRate m_step; //!< increase of the rate at each change
 
     uint64_t m_line{0};           //!< rate of the link (bit/s)
-    int64_t m_baseRtt{0};         //!< ps
     int64_t m_first{-1};          //!< first packet sent since the last change; -1: none yet
     lossless::Telemetry m_before; //!< at the start of the measurement; no hops: not started
     double m_highest{0};          //!< highest load measured
