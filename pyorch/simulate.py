@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -152,7 +153,7 @@ def _said_by_module(error: Exception) -> str | None:
     """The message of an exception of C++; None for one of Python."""
     if type(error).__module__.startswith("cppyy.gbl"):
         thrown: Any = error
-        return str(thrown.what())
+        return _with_keys(str(thrown.what()))
     if type(error) is Exception and _UNKNOWN in str(error):
         return "a module threw something that is no std::exception, so that it has no message"
     return None
@@ -395,4 +396,16 @@ def _number(value: float) -> int | float:
 
 
 def _lines(text: object) -> list[str]:
-    return [line for line in str(text).splitlines() if line.strip()]
+    return [_with_keys(line) for line in str(text).splitlines() if line.strip()]
+
+
+def _with_keys(text: str) -> str:
+    """Name attributes as experiment files do: "TelemetryHops of ns3::rdma::QueuePair"."""
+    if " of ns3::" not in text:
+        return text
+    from pyorch.config.attributes import Catalogue, snake_case
+
+    def key(found: re.Match[str]) -> str:
+        return f"{Catalogue.short_name(found[2])}.{snake_case(found[1])}"
+
+    return re.sub(r"\b(\w+) of (ns3(?:::\w+)+)", key, text)

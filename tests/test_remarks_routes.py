@@ -12,7 +12,7 @@ from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import expand
-from pyorch.remarks.routes import of_routes
+from pyorch.remarks.routes import of_routes, scenes_of
 
 PROJECT = Paths(Path(__file__).resolve().parents[1])
 BASE = """
@@ -51,7 +51,8 @@ def told(folder: Path, text: str) -> list[str]:
     """The remarks on its routes."""
     file = folder / "x.toml"
     file.write_text(text)
-    return [one.text for one in of_routes(expand(load_experiment(str(file), paths=PROJECT)))]
+    specs = expand(load_experiment(str(file), paths=PROJECT))
+    return [one.text for one in of_routes(scenes_of(specs), specs)]
 
 
 @pytest.mark.parametrize(

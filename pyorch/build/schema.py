@@ -51,7 +51,8 @@ class TypeInfo:
     """One registered type.
 
     group: its module. abstract: it has no constructor. signaller: of a congestion control the
-    TypeId name of the switch agent whose signal it obeys.
+    TypeId name of the switch agent whose signal it obeys. telemetry: whether it makes frames carry
+    that of switches.
     """
 
     name: str
@@ -62,6 +63,7 @@ class TypeInfo:
     attributes: Sequence[AttributeInfo] = ()
     traces: Sequence[TraceInfo] = ()
     signaller: str = ""
+    telemetry: bool = False
 
 
 #: All types, in the order in which ns-3 registered them.
@@ -174,4 +176,5 @@ def _type_info(entry: dict[str, Any]) -> TypeInfo:
         attributes=tuple(AttributeInfo(**attribute) for attribute in entry["attributes"]),
         traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),
         signaller=entry.get("signaller", ""),
+        telemetry=bool(entry.get("telemetry", False)),
     )

@@ -74,6 +74,10 @@ class TypeInfo(Protocol):
     def signaller(self) -> str:
         """For a congestion control, the TypeId name of the agent whose signal it obeys, or ""."""
 
+    @property
+    def telemetry(self) -> bool:
+        """Whether it is a congestion control whose frames carry the telemetry of switches."""
+
 
 #: Sections of the types that every experiment has.
 SECTIONS = {

@@ -17,6 +17,7 @@ import numpy as np
 from pyorch.config import topology, traffic
 from pyorch.config.attributes import DEFAULTS, Catalogue, number, section_of
 from pyorch.config.cycles import ShortestPaths
+from pyorch.config.telemetry import MOST_SWITCHES
 from pyorch.errors import UserError
 from pyorch.findings import Findings, Path
 from pyorch.lab.cuts import Judged, entries_without, fewest_links, fewest_turns, name_of_turn
@@ -55,10 +56,6 @@ SHARE = 10
 """In a run too short for SONiC's default the watchdog waits for 1/SHARE of the run."""
 REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
 """Set if senders do not retransmit, because cures may drop frames; as in the bake-off."""
-TELEMETRY = "ns3::rdma::TelemetryControl"
-"""The type of congestion controls with in-band telemetry."""
-MOST_TELEMETRY_HOPS = 15
-"""Number of switches for whose telemetry a frame can have room."""
 FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
 """Relative to the folder of the package's own experiments."""
 Content = dict[str, Any]
@@ -239,7 +236,7 @@ def _with_room(cure: Cure, switches: int, types: Catalogue) -> Cure:
     """A cure whose frames have room for the telemetry of a number of switches, if it has any."""
     content = cure.content or {}
     control = types.find(content.get("congestion_control", ""))
-    if control is None or not types.derives(control, TELEMETRY):
+    if control is None or not control.telemetry:
         return cure
     section = {**content.get("queue_pair", {}), "telemetry_hops": switches}
     about = f"{cure.about}; frames have room for the telemetry of {switches} switches"
@@ -250,12 +247,12 @@ def _most_switches(spec: RunSpec, network: Topology) -> int:
     """The number of switches on the longest path of a run; with [[route]] entries a bound."""
     setting = spec.setting
     if setting.routes:
-        return MOST_TELEMETRY_HOPS
+        return MOST_SWITCHES
     paths = ShortestPaths.of(network)
     longest = 1 + int(paths.distance[np.ix_(paths.edges, paths.edges)].max())
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     fixed = [len(path) - 2 for path in flows.paths.values()]
-    return min(max([longest, *fixed]), MOST_TELEMETRY_HOPS)
+    return min(max([longest, *fixed]), MOST_SWITCHES)
 
 
 def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, Any] | str:

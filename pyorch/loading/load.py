@@ -15,6 +15,7 @@ from typing import Any
 from pyorch import kinds
 from pyorch.config.attributes import TypeInfo, catalogue
 from pyorch.config.experiment import Experiment, Point, resolve_run, seeds_of
+from pyorch.config.telemetry import RoomCheck
 from pyorch.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.findings import Findings, Path, Place, dotted
 from pyorch.loading.entries import resolve_entries
@@ -105,6 +106,7 @@ class _Loader:
     scenarios: dict[str, list[tuple[Path, Any]]] = field(default_factory=dict)
     inside: list[tuple[Path, Path, Override]] = field(default_factory=list)
     """Overrides of single variants and scenarios, by group and name."""
+    room: RoomCheck | None = None
 
     def load(self, file: FilePath) -> Experiment:
         only = [override for override in self.overrides if override.path == (ONLY,)]
@@ -122,8 +124,10 @@ class _Loader:
             self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
             raise UserError(self.findings.problems)
         fixed = [one for one in settings if not one.is_list and one.path != (SCENARIO,)]
-        points = self._points(chosen, sweep, fixed)
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
+        if run is not None and self.resolver.types is not None:
+            self.room = RoomCheck(self.resolver.types, seeds_of(run))
+        points = self._points(chosen, sweep, fixed)
         varied = {"variant": list(variants)} if "" not in variants else {}
         varied |= {key: [self._spelled(key, one) for one in sweep[key]] for key in sweep}
         entries = resolve_entries(self.document, points, varied, self.findings, file, self.resolver)
@@ -329,6 +333,8 @@ class _Loader:
         params = {"variant": name} | {key: self._spelled(key, one) for key, one in swept.items()}
         findings = Findings(label, origins)
         point = self.resolver.resolve(document, params, findings)
+        if point is not None and self.room is not None:
+            self.room.check(point.setting, point.network, findings)
         self.findings.merge(findings.problems)
         return point
 

@@ -30,7 +30,7 @@ MARGIN = 1.25
 def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
     """Remarks that are certain before anything runs."""
     found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
-    found += [*_on_ways(specs), *_drawn(experiment, specs)]
+    found += [*_on_ways(specs, experiment.types), *_drawn(experiment, specs)]
     return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
 
 
@@ -78,15 +78,17 @@ def _idle_thresholds(specs: Sequence[RunSpec], types: Catalogue | None) -> Itera
         yield Remark("warning", f"{what}, in {which(runs, specs)}; {hint}")
 
 
-def _on_ways(specs: Sequence[RunSpec]) -> list[Remark]:
-    """Routes that no flow takes, and links that fail under fixed paths."""
+def _on_ways(specs: Sequence[RunSpec], types: Catalogue | None) -> list[Remark]:
+    """Routes that no flow takes, links that fail under fixed paths, and what such links change."""
     settings = (spec.setting for spec in specs)
     tables = ((one.routes, one.topology.failures, one.topology.failed_links) for one in settings)
     if not any(map(any, tables)):
         return []
-    from pyorch.remarks.routes import of_routes  # numpy
+    from pyorch.remarks.routes import of_routes, scenes_of  # numpy
+    from pyorch.remarks.telemetry import of_detours
 
-    return of_routes(specs)
+    scenes = scenes_of(specs)
+    return [*of_routes(scenes, specs), *of_detours(scenes, specs, types)]
 
 
 def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:

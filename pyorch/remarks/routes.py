@@ -120,13 +120,12 @@ class Scene:
         return self._passed[phase, end, begins]
 
 
-def of_routes(specs: Sequence[RunSpec]) -> list[Remark]:
+def of_routes(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> list[Remark]:
     """Links that fail under fixed paths, and routes that no flow takes in any run."""
-    scenes = _scenes(specs)
     return [*_failures(scenes, specs), *_idle(scenes, specs)]
 
 
-def _scenes(specs: Sequence[RunSpec]) -> list[Scene]:
+def scenes_of(specs: Sequence[RunSpec]) -> list[Scene]:
     """The different flows of the runs with routes or failing links; none if they are too many."""
     from pyorch.config import topology, traffic
 
