@@ -114,11 +114,11 @@ class OpenRun:
     def advance(self, until: str = "") -> str:
         """Simulate up to a time such as "100us", by default the end; return the simulated time.
 
-        Raises ValueError for an invalid time, ModelError, and exceptions of connected functions.
+        Raises UserError for an invalid time, ModelError, and exceptions of connected functions.
         """
+        goal = min(_time(until), self.end_ps) if until else self.end_ps
         if self.problems is not None:
             return self.now
-        goal = min(parse_time(until), self.end_ps) if until else self.end_ps
         for number in range(1, SLICES + 1):  # as a run of the engine does: its slices are events
             slice_end = self.end_ps * number // SLICES
             if slice_end <= int(self.simulation.Now()):
@@ -150,3 +150,12 @@ class OpenRun:
 
         numbers = {str(p.first): float(p.second) for p in self.simulation.GetSummary()}
         return known_numbers(numbers)
+
+
+def _time(text: str) -> int:
+    """The time of a text [ps]. Raises UserError if it is none."""
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        allowed = 'simulated time, such as "100us" or "1.5ms"'
+        raise UserError([Problem("advance: until", str(error), allowed)]) from error

@@ -257,6 +257,12 @@ except pyorch.UserError as error:
     print(error.render())
 first, run = run, study.open()  # as when a notebook's cell is run again
 assert run.simulation.Now() == 0
+try:
+    run.advance("1min")
+except pyorch.UserError as error:
+    assert "advance: until: '1min': 'min' is not a unit of a time" in str(error)
+else:
+    raise AssertionError
 run.advance()
 assert run.summary["delivered_bytes"] == 120_000
 try:

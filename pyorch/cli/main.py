@@ -19,7 +19,7 @@ from invoke.tasks import Task, task
 from pyorch import ends
 from pyorch.cli import door, tasks
 from pyorch.cli.tasks import NamedTask, PositionalTask, finish
-from pyorch.errors import suggest
+from pyorch.errors import quoted, suggest
 from pyorch.paths import RENAMED
 
 run: Task[Any] = task(
@@ -91,7 +91,7 @@ def _explain_option(words: Sequence[str], verb: ParserContext, error: ParseError
     unknown = next((option for option in given if option not in options), None)
     if unknown is not None and repr(unknown) in str(error):
         hint = suggest(unknown, options) or f"`{door.PYORCH} {verb.name} --help` lists its options"
-        what = f"`{door.PYORCH} {verb.name}` has no option {unknown!r}"
+        what = f"`{door.PYORCH} {verb.name}` has no option {quoted(unknown)}"
         raise ParseError(f"{what}; {hint}") from error
 
 
