@@ -295,6 +295,10 @@ class TrafficTable(Kind):
         pairs = self.pairs()
         return 1 if pairs is None else len(pairs)
 
+    def classes(self) -> set[int]:
+        """Return the traffic classes of its flows. Canonical entries only."""
+        return {self.traffic_class}
+
     def last_start(self) -> int:
         """Return the latest time [ps] at which the entry certainly starts a flow."""
         return self.start

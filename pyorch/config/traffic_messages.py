@@ -114,6 +114,10 @@ class Messages(TrafficTable):
         one.check_paths(check)
 
     @override
+    def classes(self) -> set[int]:
+        return {message.traffic_class or 0 for message in self.messages or ()}
+
+    @override
     def pairs(self) -> list[tuple[str, str]]:
         return [(message.src, message.dst) for message in self.messages or ()]
 

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import UserError
 from pyorch.remarks.base import Remark, which
+from pyorch.remarks.cases import Cases, Found, told
 
 if TYPE_CHECKING:
     from pyorch.config.attributes import Catalogue
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyorch.report.data import ReportData
     from pyorch.report.figures import FigureModel
 
-MOST_DRAWN, MOST_FLOWS = 30, 1_000_000
-"""Maximum number of different traffics, and of flows, that are generated to count the flows."""
 BUFFER = "ns3::lossless::SharedBuffer"
 IDLE = {"Dynamic": ("Xoff", "Xon"), "Static": ("Alpha", "XonOffset")}
 """Attributes of the buffer that have no effect with a kind of threshold."""
@@ -30,8 +28,24 @@ MARGIN = 1.25
 def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
     """Remarks that are certain before anything runs."""
     found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
-    found += [*_on_ways(specs, experiment.types), *_drawn(experiment, specs)]
-    return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, specs)]
+    cases = Cases.of(experiment, specs)
+    found += [
+        *told(_of_cases(cases), specs),
+        *_on_ways(specs, experiment.types),
+        *_drawn(experiment, specs),
+    ]
+    return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, cases)]
+
+
+def _of_cases(cases: Cases) -> Iterator[Found]:
+    """What is said of settings, by topic."""
+    if cases.types is None:
+        return
+    from pyorch.remarks.classes import of_classes  # these load numpy
+    from pyorch.remarks.round_trips import of_round_trips
+
+    yield from of_round_trips(cases)
+    yield from of_classes(cases)
 
 
 def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:
@@ -163,7 +177,7 @@ def _planned(specs: Sequence[RunSpec], figures: Sequence[FigureModel]) -> Report
     return ReportData(None, table, chosen)
 
 
-def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]:
+def _few_flows(experiment: Experiment, cases: Cases) -> Iterator[Remark]:
     """Percentiles that need more flows than the traffic has."""
     from pyorch.metrics.flow_kinds import FlowTimes, samples_needed
     from pyorch.report.figures.flows import Slowdown
@@ -171,7 +185,7 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
     metrics = [m for m in experiment.metrics if isinstance(m, FlowTimes)]
     metrics = [metric for metric in metrics if metric.percentile is not None]
     figures = [figure for figure in experiment.figures if isinstance(figure, Slowdown)]
-    scenes = _flows_of(experiment) if metrics or figures else []
+    scenes = _flows_of(cases) if metrics or figures else []
     for metric in metrics if scenes else ():
         needed = samples_needed(metric.percentile or 0, metric.min_flows)
         most = max(int(metric.counted(f.sizes, f.classes).sum()) for f in scenes)
@@ -180,7 +194,7 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
             text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
             text += "; run longer, or set min_flows"
             yield Remark("warning", text)
-    seeds = len({spec.seed for spec in specs})
+    seeds = len({spec.seed for spec in cases.specs})
     for figure in figures if scenes else ():
         most = max(figure.at_most(f.sizes, f.classes) for f in scenes) * seeds
         needs = [(p, samples_needed(p, figure.min_flows)) for p in figure.percentiles]
@@ -190,20 +204,12 @@ def _few_flows(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Rem
             yield Remark("warning", f"{text}, the fullest has about {most:,}")
 
 
-def _flows_of(experiment: Experiment) -> list[Flows]:
+def _flows_of(cases: Cases) -> list[Flows]:
     """The flows of every setting with the first seed; none if there are too many to generate."""
-    from pyorch.config import traffic
-
-    found: dict[Hashable, Flows] = {}
-    for point in experiment.points:
-        setting, seed = point.setting, experiment.seeds[0]
-        duration = setting.run.duration
-        key = setting.topology, (*setting.traffic,), duration
-        if key not in found:
-            try:
-                found[key] = traffic.flows(setting.traffic, point.network, seed, duration)
-            except UserError:  # reported by the run that needs it
-                return []
-        if len(found) > MOST_DRAWN or sum(map(len, found.values())) > MOST_FLOWS:
+    found: dict[int, Flows] = {}
+    for case in cases.every:
+        flows = cases.flows(case)
+        if flows is None:
             return []
+        found[id(flows)] = flows
     return list(found.values())
