@@ -19,7 +19,8 @@ class Link:
 
     rate: C [bit/s]. delay: one way, t_w [ps]. mtu: largest frame [B]. overhead: wire bytes of a
     frame besides its own, none in the paper [B]. processing: time until a message takes effect, t_r
-    [ps]. message: its size, m [B]. min_gap: between messages of a class [ps].
+    [ps]. message: its size, m [B]; 0: it uses no bandwidth and waits for no frame. min_gap: between
+    messages of a class [ps].
     """
 
     rate: int = 10 * 10**9
@@ -46,7 +47,8 @@ class Link:
         The formula, and the message's own transmission, and the gap that it may wait for.
         """
         frame, message = self.mtu + self.overhead, self.message + self.overhead
-        sending = time_of(frame + message, self.rate) + time_of(frame, self.rate)
+        waiting = time_of(frame + message, self.rate) if self.message else 0
+        sending = waiting + time_of(frame, self.rate)
         return sending + 2 * self.delay + self.processing + self.min_gap
 
     @property

@@ -35,7 +35,7 @@ from pyorch.config.attributes import (
 from pyorch.errors import Problem, UserError, fold, one_of, suggest
 from pyorch.fields import Unit
 from pyorch.findings import models_in
-from pyorch.loading.presets import preset_sources
+from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
 from pyorch.units import format_bytes, format_rate, format_time
 
@@ -88,7 +88,10 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
     """Everything an experiment file may name, group by group."""
     kinds.activate({})  # those of installed packages are listed like ours
     modules = {module.name: module for module in present_modules(paths.modules)}
-    presets = preset_sources(paths)
+    presets = {
+        section: {name: one.source for name, one in named.items()}
+        for section, named in read_presets(paths).items()
+    }
     entries = []
     for key, interface in INTERFACES.items():
         if key == "host_agents":

@@ -180,6 +180,6 @@ def test_irn_is_found() -> None:
     types = catalogue(load_schema(ensure_built()))
     (found,) = choose(all_entries(types, Paths(ROOT)), "irn")
     assert found.name == "queue_pair"
-    values = read_presets(Paths(ROOT))["queue_pair"]["irn"]
+    values = read_presets(Paths(ROOT))["queue_pair"]["irn"].values
     assert values["retransmit"] == "selective"
     assert values.keys() <= {key.name for key in found.keys}

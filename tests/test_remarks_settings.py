@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-import numpy as np
 import pytest
 
-from pyorch import (
-    Greedy,
-    Incast,
-    Messages,
-    Run,
-    Star,
-    Study,
-)
-from pyorch.config.cycles import ShortestPaths
-from pyorch.config.topology import Topology
+from pyorch import Greedy, Incast, LeafSpine, Messages, Poisson, Run, Star, Study
+from pyorch.build import ensure_built, load_schema
+from pyorch.config.attributes import catalogue, number, resolve_section
+from pyorch.findings import Findings
+from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
-from pyorch.remarks.layers import Layers
 from pyorch.theory import time_of
-from tests.forms import network_of
 
+pytestmark = pytest.mark.cpp
 ROOT = Path(__file__).resolve().parents[1]
 MS, US = 10**9, 10**6
 
@@ -159,52 +152,6 @@ def test_a_target_of_swift_that_an_idle_path_exceeds(paths: Paths) -> None:
     assert said(paths, **near, swift={"endpoint_target": "91us"}) == []
 
 
-def network_of_random_links(seed: int) -> Topology:
-    """A random network of 6 switches with a host each and various delays."""
-    random = np.random.default_rng(seed)
-    graph = nx.gnp_random_graph(6, 0.5, seed=seed)
-    graph.add_edges_from(nx.path_graph(6).edges)
-    links = [[f"h{n}", f"s{n}"] for n in range(6)] + [[f"s{a}", f"s{b}"] for a, b in graph.edges]
-    table = {
-        "kind": "explicit",
-        "hosts": [f"h{n}" for n in range(6)],
-        "switches": [f"s{n}" for n in range(6)],
-        "links": [{"between": pair, "delay_ps": int(random.integers(1, 50))} for pair in links],
-        "rate_bps": 10**10,
-        "delay_ps": 10**6,
-    }
-    return network_of(table)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_sums_along_shortest_paths(seed: int) -> None:
-    """The least delay and the load of each link, by listing all paths."""
-    network = network_of_random_links(seed)
-    layers = Layers.of(network)
-    assert layers is not None
-    graph: nx.Graph[int] = nx.Graph(zip(network.a.tolist(), network.b.tolist(), strict=True))
-    graph.remove_nodes_from(network.hosts.tolist())
-    weights = network.delays.astype(np.float64)
-    matrix = np.random.default_rng(seed).random((6, 6)) * (1 - np.eye(6))
-    loads = dict.fromkeys(zip(*(end.tolist() for end in layers.nodes), strict=True), 0.0)
-    least = layers.least(weights)
-    nodes = ShortestPaths.of(network).switches
-    for one in range(6):
-        for other in range(6):
-            ways = list(nx.all_shortest_paths(graph, int(nodes[one]), int(nodes[other])))
-            sums = [
-                sum(weights[network.links[pair]] for pair in nx.utils.pairwise(w)) for w in ways
-            ]
-            assert least[one, other] == pytest.approx(min(sums))
-            assert layers.hops[one, other] == len(ways[0]) - 1
-            for way in ways:
-                splits = [{w[w.index(n) + 1] for w in ways if n in w} for n in way[:-1]]
-                share = matrix[one, other] / np.prod([len(hops) for hops in splits])
-                for link in nx.utils.pairwise(way):
-                    loads[link] += share
-    assert layers.loads(matrix) == pytest.approx(list(loads.values()))
-
-
 # ---------------------------------------------------------------------------------------------
 # Classes
 
@@ -283,3 +230,158 @@ def test_equal_senders_at_a_lossy_queue(paths: Paths) -> None:
     assert said(paths, **TWO, **LOSSY, queue_pair={"window_bdps": 1.0}) == []
     assert said(paths, **TWO, **LOSSY, congestion_control="hpcc") == []
     assert said(paths, **TWO) == []
+
+
+# ---------------------------------------------------------------------------------------------
+# Rates and loads
+
+DCQCN = {"congestion_control": "dcqcn", "agents": ["ecn-marking"]}
+
+
+@pytest.mark.parametrize(
+    ("rate", "count"), [("12Gbps", 1), ("12.5Gbps", 0), ("50Gbps", 0), ("51Gbps", 1)]
+)
+def test_defaults_for_another_line_rate(paths: Paths, rate: str, count: int) -> None:
+    """From a factor of 2 on, either way; what scales with the rate is named."""
+    more = {"topology": Star(hosts=2, rate=rate, delay="1us"), **DCQCN}
+    found = said(paths, **more)
+    assert len(found) == count
+    for text in found:
+        assert f"have their defaults, for hosts of 25Gbps, and there are hosts of {rate}" in text
+        assert text.endswith(
+            "set dcqcn.parameters and ecn-marking.parameters to "
+            '"hpcc" or "hpcc_paper", which suit any rate'
+        )
+    scaling = {"dcqcn": {"parameters": "hpcc"}, "ecn-marking": {"reference_rate": "25Gbps"}}
+    assert said(paths, **more, **scaling) == []
+    own = {"dcqcn": {"additive_increase": "7Mbps"}}
+    assert len(about(said(paths, **more, **own), "ecn-marking has its defaults")) == count
+
+
+def test_a_preset_for_another_line_rate(paths: Paths) -> None:
+    """Unless a value of it is replaced; of presets only those of both ends are proposed."""
+    paper = {"parameters": "paper"}
+    more = {"topology": Star(hosts=2, rate="100Gbps", delay="1us"), **DCQCN}
+    (text,) = said(paths, **more, dcqcn=paper, **{"ecn-marking": paper})
+    assert 'dcqcn and ecn-marking have the values of the preset "paper", for hosts of 40G' in text
+    own = {"parameters": "paper", "kmin": "10KB"}
+    (text,) = said(paths, **more, dcqcn=paper, **{"ecn-marking": own})
+    assert "dcqcn has the values" in text
+    more["congestion_control"] = "dctcp"
+    (text,) = said(paths, **more)
+    assert text.endswith('set ecn-marking.parameters to "dctcp_simulator", which suit any rate')
+
+
+def test_the_presets_of_defaults_are_those_of_the_modules() -> None:
+    """What remarks call the defaults for a rate is what C++ has."""
+    types = catalogue(load_schema(ensure_built(quiet=True)), read_presets(Paths(ROOT)))
+    checked = 0
+    for section, presets in types.presets.items():
+        info = types.find(section)
+        assert info is not None
+        if "defaults" in presets:
+            own = {one.name: one.default for one in types.attributes(info).values()}
+            given = dict(presets["defaults"].values)
+            for name, text in resolve_section(types, info, given, Findings("x"), ()).items():
+                assert number(text) == number(own[name]), (section, name)
+                checked += 1
+    assert checked == 6
+
+
+FABRIC = LeafSpine(leaves=2, spines=1, hosts_per_leaf=4, rate="25Gbps", delay="1us")
+
+
+@pytest.mark.parametrize(("load", "percent"), [(0.25, None), (0.26, 104), (1.0, 400)])
+def test_a_load_above_a_link(paths: Paths, load: float, percent: int | None) -> None:
+    """Four hosts of a leaf share one uplink; the key is the share of a host's link."""
+    traffic = Poisson(workload="websearch", load=load, pattern="inter-rack", label="web")
+    found = about(said(paths, topology=FABRIC, traffic=traffic), "offered:")
+    assert len(found) == (percent is not None)
+    for text in found:
+        assert f"leaf0 -> spine0 gets {percent} % of its 25Gbps on average from web" in text
+        assert "the most of 4 links above 100 %" in text
+        assert text.endswith("at 0.25 the link is full")
+
+
+def test_loads_of_several_entries_add_up_while_they_last(paths: Paths) -> None:
+    """Not if one ends before the other begins; incasts with a load count, too."""
+    both = [
+        Poisson(workload="websearch", load=0.2, pattern="inter-rack"),
+        Incast(load=0.11, degree=2, dst="h0", size="10KB"),
+    ]
+    (text,) = about(said(paths, topology=FABRIC, traffic=both), "offered:")
+    # 4 hosts with 0.2 each, and 4 of the 7 senders that share 8 times 0.11
+    assert "gets 130 % of its 25Gbps on average from poisson-0 and incast-1" in text
+    assert "the most of 3 links above 100 %" in text  # up, down, and h0's: 0.2 + 0.88
+    apart = [
+        Poisson(workload="websearch", load=0.2, pattern="inter-rack", stop="500us"),
+        Poisson(workload="websearch", load=0.2, pattern="inter-rack", start="500us"),
+    ]
+    assert about(said(paths, topology=FABRIC, traffic=apart), "offered:") == []
+
+
+# ---------------------------------------------------------------------------------------------
+# Feedback
+
+
+def warned(one: Study) -> set[str]:
+    """The variants whose finished runs have a warning of their own."""
+    one.run(jobs=1, progress=False)
+    plan = one.plan()
+    found = set()
+    for spec in plan.specs:
+        if plan.store.read_summary(spec.hash(plan.build.fingerprint))["warnings"]:
+            found.add(spec.params["variant"])
+    return found
+
+
+def test_gfc_outside_its_bound_is_told_where_the_simulator_warns(paths: Paths) -> None:
+    """At the byte: with the value that a remark proposes there is no warning any more."""
+    schemes = {"conceptual-gfc": "b0", "multi-stage-gfc": "b1", "time-based-gfc": "b0"}
+    more = {
+        "topology": Star(hosts=3, rate="40Gbps", delay="1us"),
+        "traffic": Incast(degree=2, dst="h2", size="2KB"),
+        "port": {"control_delay": "700ns"},
+        "run": Run(duration="50us"),
+    }
+    wide: dict[str, Any] = {
+        "conceptual-gfc": {"bm": "1MB", "b0": "999KB"},
+        "multi-stage-gfc": {"bm": "1MB", "b1": "999KB", "ratio": 0.6, "min_gap": "100ns"},
+        "time-based-gfc": {"buffer": "1MB", "b0": "990KB", "period": "3us"},
+    }
+    variants: dict[str, Any] = {}
+    for scheme, key in schemes.items():
+        own = {"flow_control": [scheme], scheme: wide[scheme]}
+        (text,) = said(paths, **more, **own)
+        assert text.startswith(f"warning:    in the run: {scheme}.{key} 99"), text
+        proposed = int(re.findall(r"set it to at most (\d+)B$", text)[0])
+        for above in (0, 1):
+            values = wide[scheme] | {key: f"{proposed + above}B"}
+            variants[f"{scheme}{above}"] = {"flow_control": [scheme], scheme: values}
+    one = study(paths, **more, variants=variants)
+    expected = {f"{scheme}1" for scheme in schemes}
+    assert warned(one) == expected
+    told = [text for text in one.remarks if "ns3::" not in text and "seeds" not in text]
+    assert {re.findall(r"\((.*?)\)", text)[0] for text in told} == expected
+
+
+def test_credits_that_do_not_last(paths: Paths) -> None:
+    """A link carries the share of its rate that is told; with the proposed buffer all of it."""
+    more = {
+        "topology": Star(hosts=2, rate="100Gbps", delay="1us"),
+        "traffic": Greedy(src="h0", dst="h1"),
+        "flow_control": ["credit"],
+        "run": Run(duration="2ms", warmup="1ms"),
+    }
+    (text,) = said(paths, **more)
+    share = int(re.findall(r"lasts for (\d+) %", text)[0])
+    proposed = re.findall(r"raise it to (\S+) or more", text)[0]
+    assert said(paths, **more, credit={"buffer": proposed}) == []
+    rates = {
+        buffer: study(paths, **more, credit={"buffer": buffer})
+        .run(jobs=1, progress=False)
+        .table("flow")["sent_bytes"]
+        .sum()
+        for buffer in ("300KB", proposed)
+    }
+    assert rates["300KB"] / rates[proposed] == pytest.approx(share / 100, abs=0.03)

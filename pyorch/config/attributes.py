@@ -97,8 +97,22 @@ INTERFACES = {
     "buffer_policy": "ns3::lossless::BufferPolicy",
 }
 
-#: Sets of parameters by section and name, each {key: value as an experiment file writes it}.
-Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+@dataclass(frozen=True)
+class Preset:
+    """The part of a set of parameters that belongs to a section.
+
+    source: its origin. values: by key, as an experiment file writes them. line_rate: rate of hosts
+    [bit/s] for which the values are chosen; None: they scale, or suit any.
+    """
+
+    source: str
+    values: Mapping[str, Any]
+    line_rate: int | None = None
+
+
+#: Sets of parameters by section and name.
+Presets = Mapping[str, Mapping[str, Preset]]
 #: The key of a section that chooses one.
 PRESET = "parameters"
 
@@ -248,7 +262,7 @@ def resolve_section(
         name = data[PRESET]
         data = {key: value for key, value in data.items() if key != PRESET}
         if isinstance(name, str) and name in presets:
-            chosen = dict(presets[name])
+            chosen = dict(presets[name].values)
             values = resolve_section(types, info, chosen, findings, (*path, PRESET))
         else:
             hint = suggest(str(name), presets)

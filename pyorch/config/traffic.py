@@ -150,6 +150,18 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Offered:
+    """Traffic that arrives at random from begin to end [ps].
+
+    rates: mean rate [bit/s] from each host to each other, (hosts, hosts), in the network's order.
+    """
+
+    begin: int
+    end: int
+    rates: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Scene:
     """The data with which an entry is validated.
 
@@ -294,6 +306,10 @@ class TrafficTable(Kind):
         """Return the approximate number of flows without making them. Canonical entries only."""
         pairs = self.pairs()
         return 1 if pairs is None else len(pairs)
+
+    def offered(self, network: Topology, duration_ps: int) -> Offered | None:  # noqa: ARG002
+        """Return its mean rates if it has a `load`, else None. Canonical entries only."""
+        return None
 
     def classes(self) -> set[int]:
         """Return the traffic classes of its flows. Canonical entries only."""

@@ -16,6 +16,7 @@ from pyorch.config.topology import SWITCH, Topology
 from pyorch.config.traffic import (
     Block,
     Check,
+    Offered,
     TrafficTable,
     canonical,
     end_numbers,
@@ -270,6 +271,19 @@ class Incast(TrafficTable):
         return rate * (duration_ps - self.start) / 1e12 / (8 * self.size * self._degree())
 
     @override
+    def offered(self, network: Topology, duration_ps: int) -> Offered | None:
+        if self.load is None:
+            return None
+        hosts = network.hosts
+        to = np.isin(hosts, node_numbers(self.dst, network))
+        senders = np.ones(len(hosts), dtype=bool)
+        if self.src is not None:
+            senders = np.isin(hosts, node_numbers(self.src, network))
+        pairs = senders[:, None] & to & ~np.eye(len(hosts), dtype=bool)
+        rate = self.load * float(network.host_rates[hosts].sum(dtype=np.float64)) / to.sum()
+        return Offered(self.start, duration_ps, rate * pairs / np.maximum(pairs.sum(axis=0), 1))
+
+    @override
     def last_start(self) -> int:
         return self.start + (self.repeat - 1) * (self.interval or 0)
 
@@ -478,8 +492,21 @@ class Poisson(TrafficTable):
         sizes = tuple(own.sizes), tuple(own.cumulative)
         frame_bits = _mean_bits(*sizes, own.payload, own.header)
         rates = network.host_rates[node_numbers(self.src, network)].astype(np.float64)
-        end = duration_ps if self.stop is None else min(self.stop, duration_ps)
-        return float(self.load * rates.sum() / frame_bits * (end - self.start) / 1e12)
+        length = self._end(duration_ps) - self.start
+        return float(self.load * rates.sum() / frame_bits * length / 1e12)
+
+    def _end(self, duration_ps: int) -> int:
+        """Return when its last flow arrives at the latest [ps]."""
+        return duration_ps if self.stop is None else min(self.stop, duration_ps)
+
+    @override
+    def offered(self, network: Topology, duration_ps: int) -> Offered | None:
+        hosts = network.hosts
+        src, dst = (np.isin(hosts, node_numbers(ends, network)) for ends in (self.src, self.dst))
+        pairs = src[:, None] & dst & self._matches(hosts[:, None], hosts, network)
+        rates = self.load * network.host_rates[hosts].astype(np.float64)[:, None]
+        spread = rates * pairs / np.maximum(pairs.sum(axis=1), 1)[:, None]
+        return Offered(self.start, self._end(duration_ps), spread)
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
@@ -488,9 +515,8 @@ class Poisson(TrafficTable):
         sizes = workloads.of_points(points)
         hosts = node_numbers(self.src, network)
         rates = network.host_rates[hosts].astype(np.float64)
-        end = duration_ps if self.stop is None else min(self.stop, duration_ps)
         count = int(random.poisson(self.count(network, duration_ps)))
-        starts = np.sort(random.integers(self.start, end, size=count))
+        starts = np.sort(random.integers(self.start, self._end(duration_ps), size=count))
         src = random.choice(hosts, size=count, p=rates / rates.sum())
         drawn = sizes.quantile(random.random(count))
         return Block(src, self._destinations(src, network, random), drawn, starts)

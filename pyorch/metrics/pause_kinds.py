@@ -97,7 +97,10 @@ class PauseMetric(PortFilter):
 
 @metric
 class PauseTime(PauseMetric):
-    """Paused time inside the window, summed over ports and classes [ps]."""
+    """Paused time inside the window, summed over ports and classes [ps].
+
+    GFC does not pause but slows a port down, which is not counted.
+    """
 
     kind: Literal["pause_time"] = "pause_time"
 

@@ -42,10 +42,16 @@ def _of_cases(cases: Cases) -> Iterator[Found]:
     if cases.types is None:
         return
     from pyorch.remarks.classes import of_classes  # these load numpy
+    from pyorch.remarks.feedback import of_feedback
+    from pyorch.remarks.line_rates import of_line_rates
+    from pyorch.remarks.offered import of_offered_loads
     from pyorch.remarks.round_trips import of_round_trips
 
     yield from of_round_trips(cases)
     yield from of_classes(cases)
+    yield from of_line_rates(cases)
+    yield from of_feedback(cases)
+    yield from of_offered_loads(cases)
 
 
 def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:

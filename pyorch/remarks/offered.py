@@ -1,0 +1,109 @@
+"""The mean load that traffic offers to the links, where it is more than they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+from pyorch.config.topology import HOST
+from pyorch.config.traffic import label_of
+from pyorch.remarks.cases import Case, Cases, Found
+from pyorch.remarks.layers import Floats, Layers, Numbers
+from pyorch.units import format_rate
+
+MOST_SCENES, MOST_HOSTS = 30, 2000
+"""Maximum number of different traffics, and of hosts, for which loads are computed."""
+_EXACT = 1 + 1e-9
+"""Load that counts as full: rounding adds less."""
+
+
+def of_offered_loads(cases: Cases) -> Iterator[Found]:
+    """Links to which random traffic of given loads offers more than their rate, on average.
+
+    Routes of a [[route]] are not followed: such settings are left out.
+    """
+    known: dict[Hashable, tuple[str, str, float] | None] = {}
+    for case in cases.every:
+        if case.setting.routes:
+            continue
+        key = case.setting.topology, (*case.setting.traffic,), case.setting.run.duration
+        if key not in known:
+            if len(known) >= MOST_SCENES:
+                return
+            known[key] = _overload(case)
+        found = known[key]
+        if found is not None:
+            what, hint, load = found
+            yield Found("offered", case, what, hint, load, "offered")
+
+
+def _overload(case: Case) -> tuple[str, str, float] | None:
+    """Return what is wrong with the loads of a case, what to do, and the largest load."""
+    network, duration = case.network, case.setting.run.duration
+    if (network.kinds[network.racks[network.hosts]] == HOST).any():
+        return None
+    if len(network.hosts) > MOST_HOSTS or (layers := Layers.of(network)) is None:
+        return None
+    random = {
+        number: offered
+        for number, entry in enumerate(case.setting.traffic)
+        if (offered := entry.offered(network, duration)) is not None
+        and entry.nic == "own"
+        and entry.path is None
+        and entry.paths is None
+    }
+    worst: tuple[float, Floats, list[int]] = 0.0, np.zeros(0), []
+    carried = {number: _carried(layers, one.rates) for number, one in random.items()}
+    for begin in sorted({one.begin for one in random.values()}):
+        active = [number for number, one in random.items() if one.begin <= begin < one.end]
+        loads = np.sum([carried[number] for number in active], axis=0) / _rates(layers)
+        if loads.max() > worst[0]:
+            worst = float(loads.max()), loads, active
+    return _told(layers, case, *worst) if worst[0] > _EXACT else None
+
+
+def _egresses(layers: Layers) -> tuple[Numbers, Numbers]:
+    """Return the nodes and their neighbours: from hosts, to hosts, and between switches."""
+    hosts = layers.network.hosts.astype(np.int64)
+    racks = layers.network.racks[hosts].astype(np.int64)
+    one, other = layers.nodes
+    return np.concatenate([hosts, racks, one]), np.concatenate([racks, hosts, other])
+
+
+def _rates(layers: Layers) -> Floats:
+    """Return the rate [bit/s] of each egress, (egresses,)."""
+    network = layers.network
+    pairs = zip(*(end.tolist() for end in _egresses(layers)), strict=True)
+    rates: Floats = network.rates[[network.links[pair] for pair in pairs]].astype(np.float64)
+    return rates
+
+
+def _carried(layers: Layers, rates: Floats) -> Floats:
+    """Return what each egress carries [bit/s], (egresses,), of traffic between hosts."""
+    network = layers.network
+    if network.scale_up is not None:
+        servers = network.servers[network.hosts]
+        rates = np.where(servers[:, None] == servers, 0, rates)
+    edge, count = layers.edge_of(network.hosts.astype(np.int64)), len(layers.paths.edges)
+    places = (edge[:, None] * count + edge).ravel()
+    matrix = np.bincount(places, rates.ravel(), count * count).astype(np.float64)
+    between = layers.loads(matrix.reshape(count, count))
+    return np.concatenate([rates.sum(axis=1), rates.sum(axis=0), between])
+
+
+def _told(
+    layers: Layers, case: Case, most: float, loads: Floats, active: Sequence[int]
+) -> tuple[str, str, float]:
+    network, traffic = layers.network, case.setting.traffic
+    fullest, over = int(loads.argmax()), int((loads > _EXACT).sum())
+    ends = (network.names[int(end[fullest])] for end in _egresses(layers))
+    rate = format_rate(int(_rates(layers)[fullest]))
+    names = " and ".join(label_of(traffic[number], number) for number in active)
+    what = f"{' -> '.join(ends)} gets {100 * most:.0f} % of its {rate} on average from {names}"
+    if over > 1:
+        what += f", the most of {over:,} links above 100 %"
+    hint = "queues grow as long as it lasts, for 'load' is a share of the sources' links: "
+    full = [f"{getattr(traffic[number], 'load', 0) / most:.2g}" for number in active]
+    hint += f"at {' and '.join(full)} the link is full"
+    return what, hint, most
