@@ -54,8 +54,8 @@ BUDGETS = (
     ),
 )
 """Budgets of commands that do not need built modules."""
-SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 120)
-REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 126)
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 130)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 136)
 """The budget of an experiment whose runs and report exist."""
 
 
