@@ -55,6 +55,7 @@ from tests.slurm_cluster import wait_for
 from tools import develop
 
 ROOT = Path(__file__).resolve().parents[1]
+SUMMARY = '{"nodes": [], "summary": {}, "metrics": {}}'
 FINGERPRINT = "f" * 64
 
 
@@ -378,7 +379,7 @@ def commit(store: Store, seed: int) -> str:
     spec = make_spec(seed)
     attempt = store.begin(spec.hash(FINGERPRINT))
     attempt.spec.write_text(spec.to_json())
-    attempt.summary.write_text("{}")
+    attempt.summary.write_text(SUMMARY)
     attempt.log.write_text("# wall_s: 2.0\n")
     store.commit(attempt.folder, spec.hash(FINGERPRINT), FINGERPRINT)
     return spec.hash(FINGERPRINT)
@@ -781,7 +782,7 @@ def test_a_requeued_job_waits_for_the_attempt_it_replaces(
         time.sleep(1.0)
         stop.set()
         heart.join()
-        RunPaths(folder).summary.write_text("{}")
+        RunPaths(folder).summary.write_text(SUMMARY)
         RunPaths(folder).spec.write_text(specs[0].to_json())
         store.commit(folder, specs[0].hash(FINGERPRINT), FINGERPRINT)
 
@@ -1153,7 +1154,7 @@ def test_collect_refuses_another_experiment(
     for number, run_hash in enumerate(made.plan):
         attempt = small.begin(run_hash)
         attempt.spec.write_text(read_run(made.manifest, number, read_spec)[1].to_json())
-        attempt.summary.write_text("{}")
+        attempt.summary.write_text(SUMMARY)
         small.commit(attempt.folder, run_hash, made.fingerprint)
     Path("small.toml").write_text(SMALL.replace("200us", "300us"))
     assert collect("small.toml") == 2
