@@ -12,8 +12,11 @@ from pyorch import Greedy, Incast, LeafSpine, Messages, Poisson, Run, Star, Stud
 from pyorch.build import ensure_built, load_schema
 from pyorch.config.attributes import catalogue, number, resolve_section
 from pyorch.findings import Findings
+from pyorch.loading.load import load_experiment
 from pyorch.loading.presets import read_presets
 from pyorch.paths import Paths
+from pyorch.plan import expand
+from pyorch.remarks import of_plan
 from pyorch.theory import time_of
 
 pytestmark = pytest.mark.cpp
@@ -385,3 +388,26 @@ def test_credits_that_do_not_last(paths: Paths) -> None:
         for buffer in ("300KB", proposed)
     }
     assert rates["300KB"] / rates[proposed] == pytest.approx(share / 100, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("bakeoff/incast", []),
+        ("gfc/ring", []),
+        ("rdma/irn-incast", []),
+        ("bakeoff/load", ["offered:    in 170 of 340 runs"]),
+        (
+            "gfc/two-to-one",
+            ["warning:    in 1 of 2 runs (GFC): conceptual-gfc.b0 50KB: Bm - B0"],
+        ),
+    ],
+)
+def test_shipped_studies_get_the_remarks_that_they_deserve(name: str, begins: list[str]) -> None:
+    """Tuned schemes get none; an oversubscribed fabric, and the paper's own bound, get theirs."""
+    schema = load_schema(ensure_built(quiet=True))
+    experiment = load_experiment(name, (), schema=schema, paths=Paths(ROOT))
+    found = [remark.line() for remark in of_plan(experiment, expand(experiment))]
+    assert len(found) == len(begins)
+    for text, beginning in zip(found, begins, strict=True):
+        assert text.startswith(beginning)
