@@ -392,6 +392,9 @@ collective = "sum"
         with pytest.raises(Exception, match=r"metric\[0\]") as told:
             load(tmp_path, text.replace(old, new))
         assert message in str(told.value)
+    for chosen in ('kind = "cdf"\ntraffic = ["job", "jib"]', 'kind = "lost"\ntraffic = "jib"'):
+        with pytest.raises(Exception, match=r"figure\[0\].*unknown \[\[traffic\]\] entry 'jib'"):
+            load(tmp_path, f'{text}[[figure]]\nname = "f"\n{chosen}\n')
 
 
 def test_metrics_of_flows_choose_entries_of_traffic() -> None:

@@ -704,6 +704,78 @@ def test_slowdown_by_size_equals_a_count_by_hand() -> None:
     assert "median from 5, p99 from 5" in drawn.notes[0]
 
 
+def mixed(variant: str) -> tuple[RunSpec, pd.DataFrame]:
+    """40 messages of a background and 60 of an incast, all of 50 KB, and the table of flows.
+
+    Slowdowns: 2 and 30 of PFC, 4 and 5 of GFC.
+    """
+    entries = {"background": ("h0", 40), "incast": ("h1", 60)}
+    traffic = [
+        {
+            "kind": "messages",
+            "label": label,
+            "class": 3,
+            "messages": [{"src": src, "dst": "h2", "size_bytes": 50_000}] * count,
+        }
+        for label, (src, count) in entries.items()
+    ]
+    data = make_spec(variant, 1).to_data() | {"traffic": traffic}
+    slow = {"PFC": (2, 30), "GFC": (4, 5)}[variant]
+    ideal = 10 * US
+    table = pd.DataFrame(
+        {
+            "flow": range(100),
+            "src": [NODES.index("h0")] * 40 + [NODES.index("h1")] * 60,
+            "dst": NODES.index("h2"),
+            "class": 3,
+            "size_bytes": 50_000,
+            "start_ps": 0,
+            "finish_ps": [ideal * slow[0]] * 40 + [ideal * slow[1]] * 60,
+            "ideal_ps": ideal,
+            "delivered_bytes": 50_000,
+        }
+    )
+    return run_of({**data, "params": {"variant": variant}}), table
+
+
+def test_a_figure_of_flows_counts_the_traffic_that_it_names() -> None:
+    """An incast among the sizes of the background would reverse the order of the schemes."""
+    made = [mixed(variant) for variant in ("PFC", "GFC")]
+    specs = [spec for spec, _ in made]
+    store = make_store(specs)
+    for spec, table in made:
+        store.tables[spec.hash("")]["flow"] = table
+    data = ReportData(store, store.collect(specs, ""), {spec.hash(""): spec for spec in specs})
+
+    def drawn(kind: str, **keys: Any) -> Drawn:
+        entry = {"name": "f", "kind": kind, "hue": "variant", **keys}
+        with paper_style():
+            return MODELS[kind].model_validate(entry).draw(data)
+
+    def slowdown(**keys: Any) -> tuple[dict[str, float], str]:
+        found = drawn("slowdown", percentiles=[90], min_flows=1, edges=["10KB"], **keys)
+        rows = found.data[found.data["flows"] > 0]
+        return dict(zip(rows["line"], rows["slowdown"], strict=True)), found.notes[0]
+
+    both = "All flows are counted: those of background and incast."
+    assert slowdown() == ({"PFC": 30, "GFC": 5}, both)
+    assert slowdown(traffic=["background"]) == (
+        {"PFC": 2, "GFC": 4},
+        "Only flows of background are counted.",
+    )
+    assert slowdown(src=["h1"], **{"class": 3, "max_size": "1MB"}) == (
+        {"PFC": 30, "GFC": 5},
+        "Only flows of class 3, from h1, below 1 MB are counted.",
+    )
+    assert slowdown(dst=["h2"])[1] == (
+        "Only flows to h2 are counted: those of background and incast."
+    )
+    assert set(drawn("cdf", traffic=["incast"]).data["value"]) == {5, 30}
+    assert drawn("cdf").notes[0] == both
+    with pytest.raises(FigureError, match="no finite flow of background starts"):
+        drawn("cdf", traffic=["background"], src=["h1"])
+
+
 def test_a_slowdown_of_too_few_flows_says_which_and_how_many() -> None:
     """In the caption where some percentile is drawn, else as the figure's error."""
     for more, wanted in (

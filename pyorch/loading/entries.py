@@ -84,8 +84,9 @@ def resolve_entries(
     for key, found in (("metric", metrics), ("figure", figures), ("expect", expects)):
         for number, (entry, model) in enumerate(zip(lists[key], found, strict=True)):
             checked = known and model is not None
-            if key == "metric" and isinstance(entry, dict):
+            if key in ("metric", "figure") and isinstance(entry, dict):
                 _check_traffic(entry, (key, str(number)), points, findings)
+            if key == "metric" and isinstance(entry, dict):
                 _check_until(entry, (key, str(number)), points, findings)
             _check_names(entry, (key, str(number)), networks, varied, findings, checked)
     good = [[model for model in found if model] for found in (metrics, figures, expects)]
@@ -169,16 +170,16 @@ def _entries_of(label: object, points: Sequence[Point]) -> list[TrafficTable]:
 
 
 def _check_traffic(
-    metric: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
+    chosen: Mapping[str, Any], path: Path, points: Sequence[Point], findings: Findings
 ) -> None:
     """Labels and collectives must occur in the [[traffic]] of at least one setting."""
-    written = metric.get("traffic", [])
+    written = chosen.get("traffic", [])
     for label in written if isinstance(written, list) else [written]:
         if isinstance(label, str) and points and not _entries_of(label, points):
             traffic = [one for point in points for one in enumerate(point.setting.traffic)]
             known = dict.fromkeys(label_of(entry, number) for number, entry in traffic)
             findings.unknown((*path, "traffic"), "[[traffic]] entry", label, known)
-    name, entries = metric.get("collective"), _entries_of(written, points)
+    name, entries = chosen.get("collective"), _entries_of(written, points)
     phases = (getattr(entry, "collectives", None) or () for entry in entries)
     known = dict.fromkeys(phase.name for several in phases for phase in several)
     if entries and isinstance(name, str) and name not in known:

@@ -9,11 +9,13 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics.base import SHARE, YES_NO_NUMBERS, Metric, RunTables, metric, unit_of_name
-from pyorch.metrics.fields import Chosen, Size, TrafficClass
+from pyorch.metrics.fields import Chosen, Entry, Size, TrafficClass
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from pyorch.config.traffic import Flows
 
     Floats = NDArray[np.float64]
 
@@ -36,11 +38,11 @@ def percentile_of(values: Floats, percentile: float, least: int | None = None) -
     return float(np.percentile(values, percentile, method="inverted_cdf"))
 
 
-class FlowFilter(Metric):
-    """A metric over finite flows that start inside [warm-up, duration).
+class FlowFilter(Entry):
+    """Which flows a metric or a figure counts: by default all.
 
-    Filters: `class`, `src` and `dst` (hosts), sizes from `min_size` up to below `max_size`,
-    `traffic` (labels of [[traffic]] entries).
+    `class`, `src` and `dst` (hosts), sizes from `min_size` up to below `max_size`, `traffic`
+    (labels of [[traffic]] entries).
     """
 
     class_number: TrafficClass | None = Field(default=None, alias="class")
@@ -73,23 +75,31 @@ class FlowFilter(Metric):
         if self.max_size is not None:
             mask &= size < self.max_size
         if self.traffic is not None:
-            labels = run.flows.labels
-            groups = [number for number, label in enumerate(labels) if label in self.traffic]
+            groups = self._groups(run.flows)
             if not groups:
                 return None
             mask &= np.isin(run.flows.groups, groups)
         return mask
 
-    def counted(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which of the flows it may count, by size and class, regardless of their hosts."""
-        mask = sizes > 0
+    def counted(self, flows: Flows) -> NDArray[np.bool_]:
+        """Which flows of a plan it may count, regardless of their hosts."""
+        import numpy as np
+
+        mask = flows.sizes > 0
         if self.class_number is not None:
-            mask &= classes == self.class_number
+            mask &= flows.classes == self.class_number
         if self.min_size is not None:
-            mask &= sizes >= self.min_size
+            mask &= flows.sizes >= self.min_size
         if self.max_size is not None:
-            mask &= sizes < self.max_size
+            mask &= flows.sizes < self.max_size
+        if self.traffic is not None:
+            mask &= np.isin(flows.groups, self._groups(flows))
         return mask
+
+    def _groups(self, flows: Flows) -> list[int]:
+        """Numbers of the [[traffic]] entries in `traffic`."""
+        chosen = self.traffic or ()
+        return [number for number, label in enumerate(flows.labels) if label in chosen]
 
     def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of finite flows that start in the measured period, or never started."""
@@ -134,8 +144,8 @@ def flow_times(
     return np.where(end < 0, math.inf, times)
 
 
-class FlowTimes(FlowFilter):
-    """Mean, or a percentile, over flows.
+class FlowTimes(FlowFilter, Metric):
+    """Mean, or a percentile, over finite flows that start inside [warm-up, duration).
 
     Unfinished flows count as +inf, in the mean and where a percentile reaches them: otherwise a
     scheme would look better the fewer flows finish. A percentile needs `min_flows` flows, by
@@ -196,7 +206,7 @@ class Fct(FlowTimes):
         return self._statistic(run, slowdown=False)
 
 
-class GoodputFilter(FlowFilter):
+class GoodputFilter(FlowFilter, Metric):
     """Delivered payload over the time a flow was active, by flow [bit/s].
 
     A flow is active from its start to its finish, or to the run's end. `flows` picks flow

@@ -194,7 +194,7 @@ def _few_flows(experiment: Experiment, cases: Cases) -> Iterator[Remark]:
     scenes = _flows_of(cases) if metrics or figures else []
     for metric in metrics if scenes else ():
         needed = samples_needed(metric.percentile or 0, metric.min_flows)
-        most = max(int(metric.counted(f.sizes, f.classes).sum()) for f in scenes)
+        most = max(int(metric.counted(flows).sum()) for flows in scenes)
         if needed > most * MARGIN:
             takes = f"p{metric.percentile:g} needs {needed:,} flows"
             text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
@@ -202,7 +202,7 @@ def _few_flows(experiment: Experiment, cases: Cases) -> Iterator[Remark]:
             yield Remark("warning", text)
     seeds = len({spec.seed for spec in cases.specs})
     for figure in figures if scenes else ():
-        most = max(figure.at_most(f.sizes, f.classes) for f in scenes) * seeds
+        most = max(map(figure.at_most, scenes)) * seeds
         needs = [(p, samples_needed(p, figure.min_flows)) for p in figure.percentiles]
         takes = " and ".join(f"p{p:g} needs {n:,}" for p, n in needs if n > most * MARGIN)
         if takes:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.fields import Size, TrafficClass
-from pyorch.metrics.flow_kinds import FctSlowdown, flow_times, percentile_of, samples_needed
+from pyorch.errors import one_of
+from pyorch.metrics.fields import Size
+from pyorch.metrics.flow_kinds import FlowFilter, flow_times, percentile_of, samples_needed
 from pyorch.report.figures.base import (
     Drawn,
     FigureError,
@@ -44,62 +45,73 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from pyorch.config.traffic import Flows
+    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
 
     Floats = NDArray[np.float64]
+    Groups = list[tuple[Any, list[tuple[str, DataFrame]]]]
 
 
+_MOST_NAMES = 4
+"""Names of traffic or hosts that a caption lists."""
 _LEAST_POINTS = 16.0
 """Width of a panel per bucket at which slanted names do not overlap."""
 FILLS: tuple[str, ...] = ("full", "none", "left", "bottom", "top")
 """Fill styles of markers, one per percentile."""
 
 
-class FlowFigure(FigureModel):
+class FlowFigure(FlowFilter, FigureModel):
     """A figure over the finite flows that start inside [warm-up, duration) of the runs."""
 
     hue: str | None = "variant"
     columns: str | None = None
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    min_size: Size | None = None
-    max_size: Size | None = None
 
     @override
     def axes_columns(self) -> list[str]:
         return [name for name in (self.hue, self.columns) if name]
 
     def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> DataFrame:
-        """size_bytes and value of the flows of some runs; +inf where unfinished.
+        """size_bytes, value and traffic (label) of the flows of some runs; +inf where unfinished.
 
         Flows without a value are left out. Raises FigureError when no flow is left.
         """
         import pandas as pd
 
-        chosen = self._filter()
         parts = []
         for run_hash in hashes:
             run = data.run(run_hash)
-            mask, table = chosen.finite(run), run.find_table("flow")
+            mask, table = self.finite(run), run.find_table("flow")
             if mask is not None and table is not None:
-                values = flow_times(table, mask, slowdown)
+                sizes, values = table["size_bytes"][mask], flow_times(table, mask, slowdown)
+                labels = _labels_of(run, mask)
                 parts.append(
-                    pd.DataFrame({"size_bytes": table["size_bytes"][mask], "value": values})
+                    pd.DataFrame({"size_bytes": sizes, "value": values, "traffic": labels})
                 )
         if not sum(len(part) for part in parts):
-            raise FigureError("no finite flow starts between the warm-up and the duration")
+            whose = f" of {one_of(self.traffic)}" if self.traffic else ""
+            raise FigureError(f"no finite flow{whose} starts between the warm-up and the duration")
         whole = pd.concat(parts, ignore_index=True).dropna()
         if not len(whole):
             raise FigureError("no flow has an ideal time: none had a path when it began")
         return whole
 
-    def _filter(self) -> FctSlowdown:
-        """The metric that counts the same flows."""
-        filters = self.model_dump(include={"class_number", "min_size", "max_size"})
-        return FctSlowdown.model_validate({"name": "flows", **filters})
+    def counted_note(self, groups: Groups) -> list[str]:
+        """What is counted, if that is a part of the flows, or flows of several entries."""
+        found = [flows["traffic"].unique() for _, lines in groups for _, flows in lines]
+        labels = dict.fromkeys(label for part in found for label in part)
+        parts = [f"of {_listed(labels)}"] if self.traffic else []
+        parts += [] if self.class_number is None else [f"of class {self.class_number}"]
+        for word, hosts in (("from", self.src), ("to", self.dst)):
+            parts += [f"{word} {_listed(hosts)}"] if hosts else []
+        parts += [] if self.min_size is None else [f"of {show(self.min_size, 'B')} or more"]
+        parts += [] if self.max_size is None else [f"below {show(self.max_size, 'B')}"]
+        several = "" if self.traffic or len(labels) < 2 else f": those of {_listed(labels)}"
+        if parts:
+            return [f"Only flows {', '.join(parts)} are counted{several}."]
+        return [f"All flows are counted{several}."] if several else []
 
-    def groups(
-        self, data: ReportData, slowdown: bool
-    ) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
+    def groups(self, data: ReportData, slowdown: bool) -> Groups:
         """[(panel, [(hue, flows)])]. Raises FigureError when flows of several settings mix."""
         return [
             (panel, [(name, self.flows(data, rows["hash"], slowdown)) for name, rows in lines])
@@ -110,7 +122,7 @@ class FlowFigure(FigureModel):
     def check_layout(self, data: ReportData) -> None:
         self._runs(data)
 
-    def _runs(self, data: ReportData) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
+    def _runs(self, data: ReportData) -> Groups:
         """[(panel, [(hue, its runs)])]. Raises FigureError when runs of several settings mix."""
         others = [name for name in data.settings if name not in self.axes_columns()]
         result = []
@@ -128,7 +140,26 @@ class FlowFigure(FigureModel):
         return result
 
 
-def unfinished_note(groups: list[tuple[Any, list[tuple[str, DataFrame]]]]) -> list[str]:
+def _labels_of(run: RunTables, mask: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """The labels of the [[traffic]] entries that some flows of a run are of."""
+    import numpy as np
+
+    from pyorch.config.traffic import label_of
+
+    if len(run.setting.traffic) == 1:  # spares generating the flows
+        return np.full(int(mask.sum()), label_of(run.setting.traffic[0], 0), dtype=object)
+    return np.array(run.flows.labels, dtype=object)[run.flows.groups[mask]]
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names in a row: "background and incast"; of many the first and how many more."""
+    known = [*names]
+    more = len(known) - _MOST_NAMES
+    *first, last = known if more < 2 else [*known[:_MOST_NAMES], f"{more} more"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def unfinished_note(groups: Groups) -> list[str]:
     """How many flows did not finish; nothing when all did."""
     values = [flows["value"] for _, lines in groups for _, flows in lines]
     total = sum(len(part) for part in values)
@@ -188,12 +219,11 @@ class Cdf(FlowFigure):
                 plain_log_axis(panel, "x")
         axes[0][0].set_ylabel("Share of flows")
         legend_below(canvas, title=hue_title(self.hue))
-        notes = [f"Flows of all seeds together, {seeds_note(self.rows_of(data))}."]
-        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes + unfinished_note(groups))
+        seeds = f"Flows of all seeds together, {seeds_note(self.rows_of(data))}."
+        notes = [*self.counted_note(groups), seeds, *unfinished_note(groups)]
+        return Drawn(canvas, pd.concat(parts, ignore_index=True), notes)
 
-    def _by_size(
-        self, groups: list[tuple[Any, list[tuple[str, DataFrame]]]]
-    ) -> list[tuple[Any, list[tuple[str, DataFrame]]]]:
+    def _by_size(self, groups: Groups) -> Groups:
         """Split the only panel into one for each size bucket; without `edges` return all panels."""
         import numpy as np
 
@@ -290,12 +320,12 @@ class Slowdown(FlowFigure):
         _legend(canvas, names, self.percentiles, hue_title(self.hue))
         return Drawn(canvas, table, self._notes(table, groups, data))
 
-    def at_most(self, sizes: NDArray[np.uint64], classes: NDArray[np.uint8]) -> int:
-        """At most how many of these flows, given by size and class, are in its fullest bucket."""
+    def at_most(self, flows: Flows) -> int:
+        """At most how many flows of a plan are in its fullest bucket."""
         import numpy as np
 
-        counted = self._filter().counted(sizes, classes)
-        return int(np.bincount(np.digitize(sizes[counted], self.edges), minlength=1).max())
+        sizes = flows.sizes[self.counted(flows)]
+        return int(np.bincount(np.digitize(sizes, self.edges), minlength=1).max())
 
     def _buckets(self, flows: DataFrame) -> list[dict[str, Any]]:
         """Every bucket and percentile; a slowdown is NaN where the bucket has too few flows."""
@@ -371,10 +401,10 @@ class Slowdown(FlowFigure):
             "fewer 'edges', or set 'min_flows'"
         )
 
-    def _notes(self, table: DataFrame, groups: Any, data: ReportData) -> list[str]:
+    def _notes(self, table: DataFrame, groups: Groups, data: ReportData) -> list[str]:
         pooled = f"Flows of all seeds together, {seeds_note(self.rows_of(data))}"
-        notes = [f"{pooled}; a percentile needs enough flows in its bucket ({self._needed()})."]
-        notes += self._too_few(table)
+        pooled += f"; a percentile needs enough flows in its bucket ({self._needed()})."
+        notes = [*self.counted_note(groups), pooled, *self._too_few(table)]
         infinite = int(table["slowdown"].map(math.isinf).sum())
         if infinite:
             verb = "point lies" if infinite == 1 else "points lie"
