@@ -23,7 +23,7 @@ from pyorch.report.quantities import (
     show_text,
     show_value,
 )
-from pyorch.report.statistics import Estimate, Nature, clopper_pearson, estimate
+from pyorch.report.statistics import NEVER_NEGATIVE, Estimate, Nature, clopper_pearson, estimate
 
 NBSP = "\u00a0"
 YES_NO = Nature(yes_no=True)
@@ -47,6 +47,17 @@ def test_no_share_is_below_0_or_above_1(values: list[float]) -> None:
     if found.n > 1:
         assert 0 <= found.low <= found.mean + 1e-9
         assert found.mean - 1e-9 <= found.high <= 1
+
+
+def test_no_time_is_below_0() -> None:
+    """1, 2 and 9: t = 4.3027 for 2 degrees, s = 4.3589, so 4 ± 10.828; a difference may be."""
+    values = [1.0, 2.0, 9.0]
+    found = estimate(values, NEVER_NEGATIVE)
+    assert (found.low, found.high) == (0, pytest.approx(14.828, abs=1e-3))
+    assert show_value(found, "ps", scale("ps")) == "4.0 (0.0 to 14.8) ps"
+    assert estimate(values).low == pytest.approx(-6.828, abs=1e-3)
+    # a metric that was negative once evidently can be
+    assert estimate([-1.0, 2.0, 9.0], NEVER_NEGATIVE).low < -1
 
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=8))

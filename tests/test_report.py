@@ -641,6 +641,27 @@ def test_line_shows_mean_and_interval_over_seeds() -> None:
     assert drawn.notes == ["Mean and 95 % Student-t interval, n = 3 seeds."]
 
 
+def test_whiskers_of_a_count_end_at_0_and_the_axis_names_all_metrics() -> None:
+    """1, 2 and 9: 4 ± 10.8 is drawn from 0 to 14.8, in the CSV file, too."""
+    specs = [make_spec("PFC", seed) for seed in (1, 2, 3)]
+    store = make_store(specs)
+    for spec, count in zip(specs, (1, 2, 9), strict=True):
+        store.summaries[spec.hash("")]["summary"] |= {"pauses_sent": count, "events": 5}
+    data = ReportData(store, store.collect(specs, ""), {spec.hash(""): spec for spec in specs})
+    entry = {"name": "b", "kind": "bars", "x": "variant", "y": ["pauses_sent", "events"]}
+    with paper_style():
+        drawn = MODELS["bars"].model_validate(entry).draw(data)
+    (axes,) = drawn.canvas.axes
+    assert axes.get_ylabel() == "Pauses sent, events"
+    heights = np.concatenate([np.asarray(line.get_ydata()) for line in axes.lines])
+    assert np.nanmin(heights) == 0
+    assert np.nanmax(heights) == pytest.approx(14.828, abs=1e-3)
+    row = drawn.data.iloc[0]
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((4, 0, 14.828), abs=1e-3)
+    (note,) = drawn.notes
+    assert note.endswith(" without interval. Intervals end at 0: no value can be negative.")
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [

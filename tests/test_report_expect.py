@@ -302,7 +302,7 @@ MEAN = {"name": "queue_mean", "kind": "time_mean", "port": "s0:h0", "class": 3}
 
 def test_a_right_file_has_no_problem() -> None:
     """Metric, figure and expectation fit."""
-    line = {"name": "f", "kind": "line", "x": "k", "y": ["queue_mean", "events"], "hue": "variant"}
+    line = {"name": "f", "kind": "line", "x": "k", "y": ["queue_mean", "peak_queue_bytes"], "hue": "variant"}
     assert problems([MEAN], [line], [SETTLES]) == []
 
 
@@ -349,6 +349,17 @@ def test_units_and_repeated_names_are_problems() -> None:
     text = "\n".join(problems([MEAN, MEAN], [], [{**SETTLES, "expected": "75us"}]))
     assert "the name 'queue_mean' is given twice" in text
     assert "its numbers are in ps, but the metric 'queue_mean' is in B" in text
+
+
+def test_metrics_on_one_axis_have_one_unit() -> None:
+    """Else its label would be wrong for one of them."""
+    line = {"name": "f", "kind": "line", "x": "k", "y": ["queue_mean", "queue_mean"]}
+    assert problems([MEAN], [line]) == []
+    (text,) = problems([MEAN], [line | {"y": ["queue_mean", "pause_time_ps", "events"]}])
+    assert (
+        "metrics on one axis need one unit, but 'queue_mean' is in B, 'pause_time_ps' is in ps, "
+        "'events' is a pure number" in text
+    )
 
 
 def test_the_guide_names_every_kind_and_key() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pyorch.report.figures import Drawn
-from pyorch.report.statistics import clopper_pearson, estimate
+from pyorch.report.statistics import NEVER_NEGATIVE, clopper_pearson, estimate
 from pyorch.report.style import COLOURS, HATCHES
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def slowdowns(data: ReportData, figure: Custom) -> Drawn:
         counts.append(f"{int(good.sum())} of {len(good)} ({title.lower()})")
         variants = list(dict.fromkeys(part["variant"]))
         for place, variant in enumerate(variants):
-            mean = estimate(shown.loc[shown["variant"] == variant, "slowdown"])
+            mean = estimate(shown.loc[shown["variant"] == variant, "slowdown"], NEVER_NEGATIVE)
             rows.append((service, variant, mean.mean, mean.low, mean.high, mean.n))
             if mean.n:
                 ends = [[mean.mean - mean.low], [mean.high - mean.mean]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyorch.report.figures import Drawn
-from pyorch.report.statistics import estimate
+from pyorch.report.statistics import NEVER_NEGATIVE, estimate
 from pyorch.report.style import COLOURS, MARKERS
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ def overhead(data: ReportData, figure: Custom) -> Drawn:
     axes = panels[0][0]
     for number, (variant, label) in enumerate(LABELS.items()):
         part = runs[runs["variant"] == variant]
-        points = {load: estimate(100 * rows["share"]) for load, rows in part.groupby("load")}
+        points = {
+            load: estimate(100 * rows["share"], NEVER_NEGATIVE)
+            for load, rows in part.groupby("load")
+        }
         means = [point.mean for point in points.values()]
         error = [
             [point.mean - point.low for point in points.values()],

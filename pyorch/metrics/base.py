@@ -131,8 +131,8 @@ class Metric(Entry):
         return False
 
     def limits(self) -> tuple[float, float]:
-        """The limits of its values: (0, 1) for a share."""
-        return UNLIMITED
+        """The limits of its values: (0, 1) for a share; by default none is negative."""
+        return NON_NEGATIVE
 
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
@@ -274,8 +274,10 @@ YES_NO_NUMBERS = frozenset(
 """Numbers of a summary that are 0 or 1."""
 SHARE = (0.0, 1.0)
 """The limits of a share."""
+NON_NEGATIVE = (0.0, math.inf)
+"""Those of times, bytes, rates and counts."""
 UNLIMITED = (-math.inf, math.inf)
-"""The limits of any other number."""
+"""Those of a difference."""
 
 
 def unit_of_name(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import SHARE, Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, UNLIMITED, Metric, RunTables, metric
 from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
 from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
 
@@ -84,6 +84,10 @@ class Lead(Metric):
     @override
     def unit(self) -> str:
         return "ps"
+
+    @override
+    def limits(self) -> tuple[float, float]:
+        return UNLIMITED
 
     @override
     def needs(self) -> list[Need]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics.base import Metric, RunTables, metric, unit_of_name
+from pyorch.metrics.base import UNLIMITED, Metric, RunTables, metric, unit_of_name
 from pyorch.metrics.fields import Need, Port, QuantityText, Rate, Time, TrafficClass, parse_quantity
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class SeriesMetric(Metric):
     @override
     def unit(self) -> str:
         return series_unit(self.table, self.column)
+
+    @override
+    def limits(self) -> tuple[float, float]:
+        # a pure number of a module's table may be anything, such as a gradient
+        return UNLIMITED if self.unit() == "1" else super().limits()
 
     @override
     def needs(self) -> list[Need]:

@@ -102,6 +102,7 @@ def check_entries(
         place = f"{where}: [[figure]] {figure.name}"
         problems += _untraced(place, figure.needs(), traces)
         problems += _unknown_metrics(place, figure.metrics(), units)
+        problems += _several_units(place, figure.on_one_axis(), units)
         problems += _unexpected(place, figure, expects)
         columns = [*_asked_columns(figure, parameters), *figure.where]
         problems += _unknown_parameters(place, columns, parameters)
@@ -153,6 +154,20 @@ def _unknown_metrics(where: str, names: Iterable[str], units: Mapping[str, str])
     ]
 
 
+def _several_units(where: str, names: Sequence[str], units: Mapping[str, str]) -> list[Problem]:
+    """A problem if metrics in several units share an axis."""
+    found = {name: units.get(name) or unit_of_name(name) for name in names}
+    if len(set(found.values())) < 2:
+        return []
+    told = [f"'{name}' {_measured_in(unit)}" for name, unit in found.items()]
+    what = f"metrics on one axis need one unit, but {one_of(told)}"
+    return [Problem(where, what, None, "draw a figure for each unit")]
+
+
+def _measured_in(unit: str) -> str:
+    return "is a pure number" if unit == "1" else f"is in {unit}"
+
+
 def _unexpected(where: str, figure: FigureModel, expects: Sequence[ExpectModel]) -> list[Problem]:
     """Problems of a finding whose metrics have no expectation."""
     known = list(dict.fromkeys(expect.metric for expect in expects))
@@ -189,7 +204,7 @@ def _check_expect(
     problems += _unknown_parameters(where, expect.relative_to or {}, parameters)
     written, measured = expect.unit(), units.get(expect.metric) or unit_of_name(expect.metric)
     if not problems and written is not None and written != measured:
-        meaning = "is a pure number" if measured == "1" else f"is in {measured}"
-        what = f"its numbers are in {written}, but the metric '{expect.metric}' {meaning}"
+        meaning = f"the metric '{expect.metric}' {_measured_in(measured)}"
+        what = f"its numbers are in {written}, but {meaning}"
         problems.append(Problem(where, what, None, None))
     return problems

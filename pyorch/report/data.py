@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.metrics import RunTables, output_units, unit_of_name
-from pyorch.metrics.base import SHARE, UNLIMITED, YES_NO_NUMBERS, Metric
+from pyorch.metrics.base import NON_NEGATIVE, SHARE, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class ReportData:
         return Nature(
             fixed="hash" in runs and self.fixed.issuperset(runs["hash"]),
             yes_no=model.yes_no() if model else metric in YES_NO_NUMBERS,
-            limits=model.limits() if model else UNLIMITED,
+            limits=model.limits() if model else NON_NEGATIVE,
         )
 
     def is_share(self, metric: str) -> bool:

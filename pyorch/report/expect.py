@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 
 from pyorch.metrics import parse_quantity
+from pyorch.metrics.base import NON_NEGATIVE, UNLIMITED
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import (
     Scale,
@@ -487,12 +488,17 @@ def _evaluate(
     return Result(expect, tuple(cells), verdict, failed, unit)
 
 
+def _of_ratio(known: Nature) -> tuple[float, float]:
+    """The limits of a ratio of two values of a quantity."""
+    return NON_NEGATIVE if known.limits[0] >= 0 else UNLIMITED
+
+
 def _cell(expect: ExpectModel, part: DataFrame, settings: Sequence[str], nature: NatureOf) -> Cell:
     """Judge one setting. A metric without a value in one of the runs was not measured there."""
     values = list(part.get(expect.metric, ()))
     known, shares = nature(expect.metric, part), False
     if expect.relative_to is not None:
-        shares, known = known.yes_no, Nature(fixed=known.fixed)
+        shares, known = known.yes_no, Nature(fixed=known.fixed, limits=_of_ratio(known))
     found = estimate(values, known)
     if shares and found.spread == "mean":  # the base is uncertain as well
         found = replace(found, low=math.nan, high=math.nan)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from pyorch.metrics.base import UNLIMITED
+from pyorch.metrics.base import NON_NEGATIVE, UNLIMITED
 
 CONFIDENCE = 0.95
 _SAME = 1e-12  # closer values differ by no more than the rounding of a division
@@ -85,8 +85,8 @@ value is infinite. share: for a metric that is 0 or 1 in each run, Clopper-Pears
 class Estimate:
     """Mean of n independent draws, and its 95 % interval: NaN if the interval is unknown.
 
-    low and high lie within the limits of the quantity: no share is below 0 or above 1. If all runs
-    gave the same value they equal the mean; `spread` says why, and no output shows a "± 0".
+    low and high lie within the limits of the quantity: no time is below 0, no share above 1. If all
+    runs gave the same value they equal the mean; `spread` says why, and no output shows a "± 0".
     """
 
     mean: float
@@ -117,12 +117,16 @@ class Nature:
     """What is known about a metric before it is measured, which decides how to estimate it.
 
     fixed: the runs use no random numbers. yes_no: each run gives 0 or 1. limits: those of its
-    values.
+    values; without effect if one lies beyond them.
     """
 
     fixed: bool = False
     yes_no: bool = False
     limits: tuple[float, float] = UNLIMITED
+
+
+NEVER_NEGATIVE = Nature(limits=NON_NEGATIVE)
+"""Of a time, bytes, a rate or a count."""
 
 
 def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estimate:
@@ -146,4 +150,6 @@ def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estim
     variance = math.fsum((v - mean) ** 2 for v in kept) / (n - 1)
     half = t_quantile(n - 1) * math.sqrt(variance / n)
     low, high = nature.limits
+    if min(kept) < low or max(kept) > high:
+        low, high = UNLIMITED
     return Estimate(mean, max(mean - half, low), min(mean + half, high), n)

@@ -99,6 +99,10 @@ class FigureModel(Entry):
         """Metrics (outputs) that the figure shows."""
         return []
 
+    def on_one_axis(self) -> list[str]:
+        """Metrics that share an axis, and so must have one unit."""
+        return []
+
     def axes_columns(self) -> list[str]:
         """Parameters (or "variant") that determine the figure's layout."""
         return []
@@ -356,7 +360,10 @@ def interval_note(table: DataFrame, seeds: str) -> str:
     drawn = [text for kind, text in _INTERVALS.items() if kind in kinds]
     if drawn:
         same = f"; {_EQUAL} without interval" if kinds & {"fixed", "equal"} else ""
-        return f"Mean and 95 % {' or '.join(drawn)} interval, {seeds}{same}."
+        means = table[table["of"] == "mean"]
+        cut = (means["low"] == 0) & (means["high"] > 2 * means["mean"])
+        ends = " Intervals end at 0: no value can be negative." if cut.any() else ""
+        return f"Mean and 95 % {' or '.join(drawn)} interval, {seeds}{same}.{ends}"
     if kinds == {"fixed"}:
         return "Deterministic: no run uses random numbers."
     if "equal" in kinds:

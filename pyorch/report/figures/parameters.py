@@ -95,6 +95,10 @@ class ParameterFigure(FigureModel):
         return self.ys
 
     @override
+    def on_one_axis(self) -> list[str]:
+        return self.ys
+
+    @override
     def axes_columns(self) -> list[str]:
         return [name for name in (self.x, self.hue, self.columns) if name]
 
@@ -166,7 +170,9 @@ class ParameterFigure(FigureModel):
             _hold(panels[0], [parse_quantity(m.value).value / shown.factor for m in self.marks])
         groups = [rows for _, rows in panels_of(self.rows_of(data), self.columns)]
         draw_marks(panels, groups, self.marks, shown)
-        panels[0].set_ylabel(label_axis(self.y_label or plain_name(self.ys[0]), shown.label))
+        first, *others = map(plain_name, self.ys)
+        names = ", ".join([first, *(name[:1].lower() + name[1:] for name in others)])
+        panels[0].set_ylabel(label_axis(self.y_label or names, shown.label))
         legend_below(canvas, title=hue_title(self.hue))
 
 
