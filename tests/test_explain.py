@@ -20,9 +20,10 @@ from pyorch.lab.cures import AS_IT_WAS, base_of
 from pyorch.lab.explain import AROUND, Explanation, Wires, explain, tables_agree
 from pyorch.lab.explain_page import row_of, write
 from pyorch.lab.explicit import tables_of_run
-from pyorch.lab.story import Pause, Story
+from pyorch.lab.story import Blocked, Pause, Story, levels_of
 from pyorch.lab.trials import spec_of
 from pyorch.paths import Paths
+from pyorch.report.quantities import show
 from tests.inputs import RUNS
 from tests.wireshark import tshark
 
@@ -448,9 +449,49 @@ def test_runs_that_cannot_be_explained_are_told_of(file: Path) -> None:
     blind = ("run.oracle=false", "run.stop_on_deadlock=false")
     assert "[run] oracle = false" in said("1", *blind)
     assert "there is no run with this number" in said("7")
-    storm = '[{kind="pause_storm", host="h4"}]'
-    other = said("1", f"fault={storm}", 'traffic=[{kind="greedy", src="h0", dst="h4"}]')
-    assert "wait for a host that pauses" in other
+
+
+def test_queues_that_wait_for_a_host_are_explained(file: Path, tmp_path: Path) -> None:
+    """The host and the start of its storm are those of the file; the queues are those of the path.
+
+    One frame waits where the host pauses its switch, and from there back to the sender.
+    """
+    storm = '[{kind="pause_storm", host="h4", start="50us"}]'
+    flow = 'traffic=[{kind="messages", messages=[{src="h0", dst="h4", size="2MB"}]}]'
+    paths = Paths(ROOT, file.parent / "results")
+    plan = pipeline.make_plan(str(file), (f"fault={storm}", flow), paths=paths, claim=True)
+    found = explain(plan, "1", jobs=2)
+    story = found.story
+    assert isinstance(story, Blocked)
+    (pause,) = story.pauses
+    assert (pause.node, pause.peer) == ("h4", "s2")
+    assert pause.time == 50_000_000
+    assert story.levels == ((("s2", "h4"),), (("s0", "s2"),), (("h0", "s0"),))
+    assert found.answer == (
+        "The host h4 pauses s2 forever from 50 µs on. "
+        f"From {show(story.formed, 'ps', digits=6)} on 3 queues wait for it."
+    )
+    assert found.outcomes == ()
+    assert story.sentences()[1] == (
+        "The queues that wait, at the host: s2 → h4; behind these: s0 → s2; behind these: h0 → s0."
+    )
+    index, wires = write(found, tmp_path / "page", "pyorch explain ring.toml 1")
+    assert wires is None
+    text = html.unescape(index.read_text(encoding="utf-8"))
+    assert found.answer in text
+    assert "On the wires" not in text
+    assert "could not be drawn" not in text
+
+
+def test_queues_are_in_the_order_in_which_they_wait() -> None:
+    """A tree of two hosts; what waits for none of the others comes last."""
+    stuck = [("b", "a"), ("a", "h0"), ("c", "b"), ("h5", "c"), ("b", "h1"), ("x", "y")]
+    assert levels_of(stuck, {"h0", "h1", "h5"}) == (
+        (("a", "h0"), ("b", "h1")),
+        (("b", "a"), ("c", "b")),
+        (("h5", "c"),),
+        (("x", "y"),),
+    )
 
 
 def test_a_misspelt_name_is_told_of(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

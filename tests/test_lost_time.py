@@ -17,6 +17,7 @@ import pytest
 
 from pyorch.config.chain import Crossing, Drawn, Hold, chain_of, losses_of
 from pyorch.metrics import RunTables, parse
+from pyorch.metrics.losses import Chain, lost_of
 from pyorch.report.figures import lost
 from pyorch.report.figures.lost import Loss
 from tests.forms import setting_of
@@ -131,6 +132,53 @@ def test_a_pause_counts_once_and_for_its_root() -> None:
     assert (sum(half.collisions.values()), half.sharing) == (pytest.approx(0), pytest.approx(0))
 
 
+def test_a_job_that_did_not_end_is_followed_to_the_end_of_the_run() -> None:
+    """To the flow that lacks most: 1/4 of it, 2 of 8 us, came in 40 us, so it lost 38."""
+    messages = [
+        {"src": "h0", "dst": "h1", "size": "8KB", "id": "a"},
+        {"src": "h1", "dst": "h3", "size": "8KB", "after": ["a"], "delay": "2us"},
+        {"src": "h2", "dst": "h3", "size": "8KB"},
+        {"src": "h3", "dst": "h0", "size": "8KB", "after": ["a"], "delay": "500us"},
+    ]
+    entry = resolve({"kind": "messages", "messages": messages, "label": "job"})[0]
+    star = {"kind": "star", "hosts": 6, "rate_bps": 10**10, "delay_ps": US}
+    setting = replace(setting_of({"topology": star}), traffic=[entry])
+    table = {
+        "src": numbers(0, 1, 2, 3),
+        "start_ps": numbers(0, 10 * US, 0, -1),
+        "finish_ps": numbers(8 * US, -1, -1, -1),
+        "ideal_ps": numbers(8 * US, 8 * US, 8 * US, 8 * US),
+        "size_bytes": numbers(8000, 8000, 8000, 8000),
+        "delivered_bytes": numbers(8000, 2000, 7000, 0),
+    }
+    tables = {"flow": table, "pause_tree": NO_PAUSE, "flow_link": NO_FRAME}
+    run = RunTables(setting, 1, [*STAR.names], {"end_ps": 50 * US}, tables)
+    chain = lost_of(run, "job", network=True)
+    assert chain is not None
+    assert (chain.unfinished, chain.time) == (True, 50 * US)
+    assert [(one.host, one.losses.sharing) for one in chain.steps] == [(0, 0), (1, 38 * US)]
+    keys = {"name": "m", "kind": "lost_time", "traffic": "job", "to": "sharing"}
+    assert parse(keys).value(run) == np.inf
+    figure = lost.LostTime.model_validate({"name": "x", "traffic": "job"})
+    runs = pd.DataFrame({"hash": ["a"], "seed": 1, "variant": ""})
+    data: Any = SimpleNamespace(runs=runs, settings=["variant"], run=lambda _: run)
+    drawn = figure.draw(data)
+    until = "until the end of the run at 50 µs"
+    assert drawn.notes[0] == f"job did not end: what it lost {until} is counted."
+    assert drawn.data["lost_ps"].tolist() == [38 * US]
+    assert figure.answer(data) == (
+        "Sharing the links with messages of h1 cost job most: 38 µs of 50 µs until the end of the "
+        "run, in which it did not end."
+    )
+
+
+NO_PAUSE = {
+    name: numbers()
+    for name in ("start_ps", "end_ps", "depth", "root_node", "root_peer", "class", "node", "peer")
+}
+NO_FRAME = {name: numbers() for name in ("flow", "first_ps", "last_ps", "class", "node", "peer")}
+
+
 @pytest.mark.parametrize("most", [2, 0])
 def test_a_figure_has_a_panel_for_each_run(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where two are called alike, and where nothing was lost; times begin at 0."""
@@ -139,7 +187,7 @@ def test_a_figure_has_a_panel_for_each_run(most: int, monkeypatch: pytest.Monkey
         for name, scale in (("A", 4), ("B", 9))
     }
     monkeypatch.setattr(lost, "losses_of", lambda run, _: found[run])
-    monkeypatch.setattr(lost.LostTime, "_chain", lambda *_: None)
+    monkeypatch.setattr(lost.LostTime, "_chain", lambda *_: Chain(()))
     runs = pd.DataFrame({"hash": list(found), "seed": 1, "variant": list(found)})
     data: Any = SimpleNamespace(runs=runs, settings=["variant"], run=lambda name: name)
     keys = {"name": "x", "traffic": "job", "columns": "variant", "labels": {"A": "x", "B": "x"}}

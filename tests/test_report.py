@@ -40,6 +40,7 @@ from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import Row, thin
+from pyorch.report.setting import setting
 from pyorch.report.style import is_legible, lay_out, paper_style
 from pyorch.report.write import write_report
 from tests.forms import network_of, run_of
@@ -1056,7 +1057,7 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
     page = result.index.read_text(encoding="utf-8")
     shown = dict(re.findall(r'<tr><th scope="row">([^<]*)</th><td>([^<]*)</td></tr>', page))
     assert {key.removeprefix("attributes › "): value for key, value in shown.items()} == {
-        "flow control": "pfc, gfc",
+        "flow control": "pfc (PFC); gfc (GFC)",
         "run › duration": "2ms",
         "run › warmup": "0s",
         "run › drain": "0s",
@@ -1069,11 +1070,11 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
         "topology › hosts": "3",
         "topology › rate": "10Gbps",
         "topology › delay": "1us",
-        "lossless::Port › ControlDelay": "22us",
-        "lossless::Port › Overhead": "20B",
-        "lossless::SharedBuffer › Xoff": "80KB",
-        "lossless::SharedBuffer › LosslessClasses": "8",
-        "later::NeverSeenBefore › Cap": "10Gbps",
+        "port.control_delay": "22us",
+        "port.overhead": "20B",
+        "buffer.xoff": "80KB",
+        "buffer.lossless_classes": "8",
+        "never-seen-before.cap": "10Gbps",
         "traffic › kind": "greedy",
         "traffic › class": "3",
         "traffic › start": "0s",
@@ -1081,6 +1082,26 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
         "traffic › src": "h0, h1",
         "traffic › dst": "h2",
     }
+
+
+def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
+    """An attribute by its key in a file; what also varies within a variant is a mere list."""
+
+    def spec(variant: str, seed: int, interval: str, hosts: int) -> RunSpec:
+        data = make_spec(variant, seed).to_data()
+        attributes = {"ns3::dcqcn::Dcqcn": {"AlphaInterval": interval}} if interval else {}
+        topology = data["topology"] | {"hosts": hosts}
+        own = {"attributes": attributes, "topology": topology, "params": {"variant": variant}}
+        return run_of({**data, **own})
+
+    specs = [
+        spec(variant, 1, interval, hosts)
+        for variant, interval in (("PFC", ""), ("Fast", "1000000ps"), ("Slow", "55000000ps"))
+        for hosts in (3, 4)
+    ]
+    shown = dict(setting(specs, experiment([]).types).varying)
+    assert shown["dcqcn.alpha_interval"] == "unset (PFC); 1us (Fast); 55us (Slow)"
+    assert shown["topology › hosts"] == "3, 4"
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))

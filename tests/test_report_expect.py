@@ -302,7 +302,13 @@ MEAN = {"name": "queue_mean", "kind": "time_mean", "port": "s0:h0", "class": 3}
 
 def test_a_right_file_has_no_problem() -> None:
     """Metric, figure and expectation fit."""
-    line = {"name": "f", "kind": "line", "x": "k", "y": ["queue_mean", "peak_queue_bytes"], "hue": "variant"}
+    line = {
+        "name": "f",
+        "kind": "line",
+        "x": "k",
+        "y": ["queue_mean", "peak_queue_bytes"],
+        "hue": "variant",
+    }
     assert problems([MEAN], [line], [SETTLES]) == []
 
 

@@ -1,4 +1,4 @@
-"""`explain`: what happened in a run that deadlocked, and what each cure does."""
+"""`explain`: what happened in a run that deadlocked or waits for a host, and what cures do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def explain_run(
     again = command_line(name, overrides, seeds, "explain", (run,))
     index, wires = write(found, Path(out) if out else found.folder, again)
     _tell(found)
-    print(f"captures: {len(wires.pcaps)} pcap files and {wires.animation.name} in {index.parent}")
+    if wires:
+        files = f"{len(wires.pcaps)} pcap files and {wires.animation.name}"
+        print(f"captures: {files} in {index.parent}")
     print(f"page:     {index}")
     return OK
 
@@ -44,6 +46,12 @@ def _tell(found: Explanation) -> None:
         print(textwrap.fill(f"{number}. {sentence}", WIDTH, subsequent_indent="   "))
     for note in found.story.notes():
         print(note)
+    if found.outcomes:
+        _tell_cures(found)
+    print(f"\nruns:     {found.store.root}; {runs_text(found.simulated)} simulated now")
+
+
+def _tell_cures(found: Explanation) -> None:
     heads = HEADS[:-1]
     rows = [row_of(outcome) for outcome in found.outcomes]
     widths = [max(len(row.cells[at]) for row in rows) for at in range(len(heads))]
@@ -58,4 +66,3 @@ def _tell(found: Explanation) -> None:
         for row in map(row_of, some):
             cells = row.cells[: len(heads)]
             print(f"{row.name}: not tried: {row.reason}" if row.reason else line(cells))
-    print(f"\nruns:     {found.store.root}; {runs_text(found.simulated)} simulated now")

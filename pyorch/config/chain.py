@@ -48,11 +48,17 @@ class Drawn:
 
 
 def chain_of(
-    entry: TrafficTable, network: Topology, drawn: Drawn, starts: Numbers, ends: Numbers
+    entry: TrafficTable,
+    network: Topology,
+    drawn: Drawn,
+    starts: Numbers,
+    ends: Numbers,
+    last: int | None = None,
 ) -> list[Step]:
     """Return the critical chain of a canonical entry, the first flow first.
 
-    starts, ends: shape (flows,), ps; all must have ended.
+    starts, ends: shape (flows,), ps; all on the chain must have ended. last: the flow that it leads
+    to, by default that which ended last.
     """
     actual, nominal = (
         one.generate(network, generator_of(drawn.seed, drawn.number), drawn.duration_ps)
@@ -60,7 +66,7 @@ def chain_of(
     )
     walk = _Walk(actual, nominal, ends)
     steps: list[Step] = []
-    flow: int | None = int(np.argmax(ends))
+    flow: int | None = int(np.argmax(ends)) if last is None else last
     while flow is not None:
         step, flow = walk.before(flow, int(starts[flow]), entry.start)
         steps.append(step)

@@ -20,7 +20,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.lab.condition import numbers_of
 from pyorch.lab.cures import AS_IT_WAS, Cure, Outcome, base_of, cures_of, outcome_of
 from pyorch.lab.readable import Readable
-from pyorch.lab.story import DIGITS, Egress, Story, read_story
+from pyorch.lab.story import DIGITS, Blocked, Egress, Story, read_blocked, read_story
 from pyorch.lab.trials import has_failed, spec_of
 from pyorch.report.quantities import show
 from pyorch.store import Store
@@ -47,8 +47,8 @@ AROUND = 20_000_000
 class Explanation(Readable):
     """The explanation of a run. spec: the study's run; told: the same with the tables of the story.
 
-    outcomes: of the run as it was, and with each cure. simulated: number of runs that were not in
-    the store.
+    outcomes: of the run as it was, and with each cure; none if it waits for a host that pauses
+    forever. simulated: number of runs that were not in the store.
     """
 
     plan: Plan
@@ -56,7 +56,7 @@ class Explanation(Readable):
     spec: RunSpec
     told: RunSpec
     network: Topology
-    story: Story
+    story: Story | Blocked
     outcomes: tuple[Outcome, ...]
     simulated: int
 
@@ -73,6 +73,8 @@ class Explanation(Readable):
     @property
     def answer(self) -> str:
         """The answer in two sentences: when, which queues, and how many of the cures help."""
+        if isinstance(self.story, Blocked):
+            return self.story.answer
         tried = [one for one in self.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
         free = [one for one in tried if one.deadlocks == 0]
         return (
@@ -123,10 +125,12 @@ class Wires:
 def explain(
     plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> Explanation:
-    """Explain a run of a study that deadlocked. run: number, hash or title. jobs: runs at once.
+    """Explain a run that deadlocked, or in which queues wait for a host that pauses forever.
+
+    run: number, hash or title. jobs: runs at once.
 
     Everything is stored, so that the same call resumes after an interruption. tell: called with a
-    line after each stage. Raises UserError, also if the run did not deadlock; KeyboardInterrupt.
+    line after each stage. Raises UserError, also if no queues wait; KeyboardInterrupt.
     """
     fingerprint = plan.build.fingerprint
     spec = find_run(plan.specs, fingerprint, run)
@@ -142,7 +146,12 @@ def explain(
     if not store.is_done(told.hash(fingerprint)):
         log = store.failure(told.hash(fingerprint)).log
         raise UserError([Problem(f"RUN {run}", f"it fails, as {log} says")])
-    _check(numbers_of(store, told, fingerprint), run)
+    numbers = numbers_of(store, told, fingerprint)
+    _check(numbers, run)
+    if not numbers.get("deadlocked"):
+        hosts = {network.names[host] for host in network.hosts.tolist()}
+        blocked = read_blocked(store, told.hash(fingerprint), hosts)
+        return Explanation(plan, store, spec, told, network, blocked, (), simulated)
     story = read_story(store, told.hash(fingerprint))
     tell(f"the run: a deadlock of {len(story.cycle)} queues")
     cures = cures_of(spec, types, store.paths)
@@ -189,15 +198,12 @@ def tables_agree(found: RunSpec, wanted: RunSpec) -> list[str]:
 
 def _check(numbers: Mapping[str, Any], run: str) -> None:
     """Raise a UserError that says why a run cannot be explained, unless it deadlocked."""
-    if numbers.get("deadlocked"):
+    if numbers.get("deadlocked") or numbers.get("blocked_by_host"):
         return
     where = f"RUN {run}"
     hint = "choose another run: `invoke experiment NAME` says which deadlock"
     if "deadlocked" not in numbers:
         what = "whether this run deadlocked is unknown: one of its schemes has no deadlock model"
-    elif numbers.get("blocked_by_host"):
-        count = int(numbers["blocked_by_host_queues"])
-        what = f"no queues of this run wait for each other; {count} wait for a host that pauses"
     else:
         what = "this run does not deadlock"
     raise UserError([Problem(where, what, None, hint)])
@@ -260,6 +266,7 @@ def _failure(store: Store, run_hash: str) -> str:
 def capture(found: Explanation, folder: Path) -> Wires:
     """Repeat the run up to the deadlock, with taps on its ports. Raises UserError."""
     story = found.story
+    assert isinstance(story, Story)  # noqa: S101 (there is nothing to capture at a host)
     closing = story.closing
     start = max((closing.time if closing else story.formed) - AROUND, 0)
     stop = min(story.formed + AROUND, story.end)

@@ -17,6 +17,7 @@ from pyorch.files import make_folder, storage_error, write_atomically
 from pyorch.findings import Findings
 from pyorch.lab.cures import AS_IT_WAS, GROUPS, Outcome
 from pyorch.lab.explain import Explanation, Wires, capture
+from pyorch.lab.story import Blocked, Story
 from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.report.setting import Setting, setting
@@ -74,8 +75,8 @@ class Page:
     versions: Sequence[tuple[str, str]]
 
 
-def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires]:
-    """Write the page and its files into a folder; return index.html and the captures.
+def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires | None]:
+    """Write the page and its files into a folder; return index.html and the captures, if any.
 
     command: the one that reproduces it. The same explanation gives the same bytes. Raises
     UserError.
@@ -86,7 +87,7 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires]:
 
     try:
         make_folder(folder)
-        wires = capture(found, folder)
+        wires = capture(found, folder) if isinstance(found.story, Story) else None
         page = _page(found, wires, folder, command)
         live = any(figure.live for figure in page.figures)
         text = template("explain.html.j2", Path(__file__).parent).render(
@@ -112,7 +113,7 @@ def check_folder(folder: Path) -> None:
         raise UserError([Problem(f"--out {folder}", f"there is no folder {folder.parent}")])
 
 
-def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
+def _page(found: Explanation, wires: Wires | None, folder: Path, command: str) -> Page:
     from pyorch.report.write import versions
 
     story = found.story
@@ -120,15 +121,15 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
     types = found.plan.experiment.types
     run = f"{found.plan.store.name}, {title(found.spec)} (run {found.run_hash})"
     return Page(
-        title=f"A deadlock explained: {found.plan.experiment.title}",
+        title=f"{_subject(found)} explained: {found.plan.experiment.title}",
         run=run,
         answer=found.answer,
         sentences=story.sentences(),
         notes=story.notes(),
         figures=list(_figures(found, folder)),
-        wires=_captured(wires),
-        files=_files(wires),
-        filter=_filter(found, wires),
+        wires=_captured(wires) if wires else "",
+        files=_files(wires) if wires else [],
+        filter=_filter(found, wires) if wires else "",
         cures_note=_repeats(found),
         heads=HEADS,
         groups=[(heading, list(map(row_of, some))) for heading, some in grouped(found.outcomes)],
@@ -137,6 +138,10 @@ def _page(found: Explanation, wires: Wires, folder: Path, command: str) -> Page:
         commands=[command],
         versions=versions(fingerprint),
     )
+
+
+def _subject(found: Explanation) -> str:
+    return "A host that pauses forever," if isinstance(found.story, Blocked) else "A deadlock"
 
 
 def grouped(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
@@ -205,10 +210,11 @@ def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
 
     data = ReportData.of(found.store, [found.told], found.plan.build.fingerprint)
     height = 3.6 if len(found.network.names) < 30 else 5.0
-    for entry in (
-        {"kind": "deadlock_map", "name": "movie", "title": "How it came about", "height": height},
-        {"kind": "pause_tree", "name": "tree", "title": "Who paused whom"},
-    ):
+    tree = {"kind": "pause_tree", "name": "tree", "title": "Who paused whom"}
+    movie = {"kind": "deadlock_map", "name": "movie", "title": "How it came about"}
+    if isinstance(found.story, Blocked):
+        movie |= {"kind": "pause_map"}
+    for entry in (movie | {"height": height}, tree):
         with paper_style():
             yield write_figure(_model(entry), data, folder, paper=True)
 
@@ -248,6 +254,7 @@ def _files(wires: Wires) -> list[tuple[str, str, int]]:
 
 
 def _filter(found: Explanation, wires: Wires) -> str:
+    assert isinstance(found.story, Story)  # noqa: S101 (the only one with wires)
     closing = found.story.closing
     if closing is None or wires.closing is None or not _has_pfc(found):
         return ""

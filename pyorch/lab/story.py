@@ -1,8 +1,11 @@
-"""What happened in a run that deadlocked: facts from its tables, and five sentences on them."""
+"""What happened in a run that deadlocked, or waits for a host that pauses forever.
+
+Facts from its tables, and sentences on them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +22,10 @@ CYCLE, STUCK, CHAIN = 0, 1, 2
 """Column `part` of the table `deadlock_part`."""
 OF_HOST = 2
 """Its column `reason`: a host paused."""
-CYCLIC = 0
+CYCLIC, OF_HOSTS = 0, 1
 """Column `kind` of the table `deadlock`."""
+PAUSING = 0
+"""Column `side` of the table `pause`."""
 SHOWN = 6
 """Maximum number of pauses or queues that a sentence names."""
 DIGITS = 6
@@ -47,30 +52,59 @@ Egress = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Story:
-    """The first cyclic deadlock of a run. Times in ps, rates in bit/s on the links to hosts.
+class _Cost:
+    """What it cost that queues wait from a time on. Times in ps, rates in bit/s on links to hosts.
 
-    chain: pauses, from the initial trigger to the one that closed the cycle. cycle: egresses in
-    the frames' direction. behind: those that wait for it. dissolved: when it did, -1: never.
-    episodes: number of deadlocks. has_pauses: whether ports sent any; else they held back credits.
     flows: number of finite flows; unfinished: how many of these did not finish; missing: their
     bytes that did not arrive. before, after: rate at which all hosts together received data before
     it formed and after; None if the table `rate` has no such interval.
     """
 
     formed: int
-    dissolved: int
     end: int
-    episodes: int
-    has_pauses: bool
-    chain: tuple[Pause, ...]
-    cycle: tuple[Egress, ...]
-    behind: tuple[Egress, ...]
     flows: int
     unfinished: int
     missing: int
     before: float | None
     after: float | None
+
+    def _cost(self) -> str:
+        parts = []
+        if self.after is not None and self.before is not None:
+            parts.append(
+                f"all hosts together received {show(self.after, 'bit/s')} from then on, "
+                f"and {show(self.before, 'bit/s')} before"
+            )
+        if self.flows:
+            alone = self.flows == 1
+            what, whose = ("flow has", "its") if alone else ("flows have", "their")
+            parts.append(
+                f"{self.unfinished} of {self.flows} finite {what} not finished, "
+                f"and {show(self.missing, 'B')} of {whose} data are missing"
+            )
+        rest = show(self.end - self.formed, "ps")
+        return (
+            f"The run continued for {rest}: {'; '.join(parts)}."
+            if parts
+            else (f"The run continued for {rest}.")
+        )
+
+
+@dataclass(frozen=True)
+class Story(_Cost):
+    """The first cyclic deadlock of a run.
+
+    chain: pauses, from the initial trigger to the one that closed the cycle. cycle: egresses in
+    the frames' direction. behind: those that wait for it. dissolved: when it did, -1: never.
+    episodes: number of deadlocks. has_pauses: whether ports sent any; else they held back credits.
+    """
+
+    dissolved: int
+    episodes: int
+    has_pauses: bool
+    chain: tuple[Pause, ...]
+    cycle: tuple[Egress, ...]
+    behind: tuple[Egress, ...]
 
     @property
     def closing(self) -> Pause | None:
@@ -147,26 +181,47 @@ class Story:
         names = one_of((f"{node} → {peer}" for node, peer in self.behind), SHOWN)
         return f"{len(self.behind)} more {queues} waited behind them: {names}."
 
-    def _cost(self) -> str:
-        parts = []
-        if self.after is not None and self.before is not None:
-            parts.append(
-                f"all hosts together received {show(self.after, 'bit/s')} from then on, "
-                f"and {show(self.before, 'bit/s')} before"
-            )
-        if self.flows:
-            alone = self.flows == 1
-            what, whose = ("flow has", "its") if alone else ("flows have", "their")
-            parts.append(
-                f"{self.unfinished} of {self.flows} finite {what} not finished, "
-                f"and {show(self.missing, 'B')} of {whose} data are missing"
-            )
-        rest = show(self.end - self.formed, "ps")
-        return (
-            f"The run continued for {rest}: {'; '.join(parts)}."
-            if parts
-            else (f"The run continued for {rest}.")
+
+@dataclass(frozen=True)
+class Blocked(_Cost):
+    """Queues that wait for hosts that pause forever.
+
+    pauses: the last pause of each of these hosts, which does not end. levels: the egresses that
+    wait, first those to the hosts, then those that wait for these, and so on.
+    """
+
+    pauses: tuple[Pause, ...]
+    levels: tuple[tuple[Egress, ...], ...]
+
+    @property
+    def answer(self) -> str:
+        """Who is waited for, since when, and by how many queues."""
+        hosts = "; ".join(
+            f"the host {one.node} pauses {one.peer} forever from {_time(one.time)} on"
+            for one in self.pauses[:SHOWN]
         )
+        more = len(self.pauses) - SHOWN
+        left = f"; so do {more} more hosts" if more > 0 else ""
+        queues = sum(map(len, self.levels))
+        waits = "1 queue waits" if queues == 1 else f"{queues} queues wait"
+        whom = "it" if len(self.pauses) == 1 else "them"
+        formed = _time(self.formed)
+        return f"{hosts[:1].upper()}{hosts[1:]}{left}. From {formed} on {waits} for {whom}."
+
+    def sentences(self) -> tuple[str, ...]:
+        """Who is waited for, the queues hop by hop, and what it cost."""
+        steps = []
+        for number, level in enumerate(self.levels):
+            names = one_of((f"{node} → {peer}" for node, peer in level), SHOWN)
+            steps.append(f"{'behind these' if number else 'at the host'}: {names}")
+        return self.answer, f"The queues that wait, {'; '.join(steps)}.", self._cost()
+
+    def notes(self) -> list[str]:
+        """What a reader must know besides the sentences."""
+        return [
+            "No queues wait for each other: it would end if the host stopped pausing.",
+            "Cures are tried for deadlocks only; a watchdog drops what waits for such a host.",
+        ]
 
 
 def _time(picoseconds: int) -> str:
@@ -204,6 +259,68 @@ def read_story(store: Store, run_hash: str) -> Story:
         before=before,
         after=after,
     )
+
+
+def read_blocked(store: Store, run_hash: str, hosts: Collection[str]) -> Blocked:
+    """Read from the tables of a finished run which queues wait for hosts that pause forever.
+
+    It needs the tables deadlock, deadlock_part, pause and flow, and `rate` of ports that lead to
+    hosts. hosts: names of all.
+    """
+    content = store.read_summary(run_hash)
+    names: Sequence[str] = content["nodes"]
+    numbers = known_numbers(content["summary"])
+    episodes = store.read_table(run_hash, "deadlock")
+    first = episodes[episodes["kind"] == OF_HOSTS].sort_values("formed_ps", kind="stable").iloc[0]
+    parts = store.read_table(run_hash, "deadlock_part")
+    parts = parts[parts["episode"] == first["episode"]].sort_values("order", kind="stable")
+    formed, end = int(first["formed_ps"]), int(numbers["end_ps"] or 0)
+    flows, unfinished, missing = _flows(store.read_table(run_hash, "flow"), end)
+    before, after = _received(store.read_table(run_hash, "rate"), formed)
+    levels = levels_of(_egresses(parts, STUCK, names), hosts)
+    chain = _pauses(parts[parts["part"] == CHAIN], names)
+    known = {(one.node, one.peer): one for one in reversed(chain) if one.is_of_host}
+    known |= _last_pauses(store.read_table(run_hash, "pause"), names)
+    return Blocked(
+        formed=formed,
+        end=end,
+        flows=flows,
+        unfinished=unfinished,
+        missing=missing,
+        before=before,
+        after=after,
+        pauses=tuple(
+            known.get((host, switch), Pause(host, switch, formed, is_of_host=True))
+            for switch, host in levels[0]
+        ),
+        levels=levels,
+    )
+
+
+def levels_of(stuck: Collection[Egress], hosts: Collection[str]) -> tuple[tuple[Egress, ...], ...]:
+    """Return stuck egresses by the number of others that they wait for: those to hosts first.
+
+    Those that wait for none of the others, which the tables then lack, are in the first level.
+    """
+    to_hosts = [one for one in stuck if one[1] in hosts]
+    levels = [to_hosts or list(stuck)]
+    left = [one for one in stuck if one not in levels[0]]
+    while left:
+        heads = {node for node, _ in levels[-1]}
+        level = [one for one in left if one[1] in heads] or left
+        levels.append(level)
+        left = [one for one in left if one not in level]
+    return tuple(map(tuple, levels))
+
+
+def _last_pauses(pauses: DataFrame, names: Sequence[str]) -> dict[Egress, Pause]:
+    """The last pause that each port sent, by (node, neighbour)."""
+    own = pauses[pauses["side"] == PAUSING].sort_values("start_ps", kind="stable")
+    columns = (own[column].astype(int) for column in ("node", "peer", "start_ps"))
+    return {
+        (names[node], names[peer]): Pause(names[node], names[peer], time, is_of_host=True)
+        for node, peer, time in zip(*columns, strict=True)
+    }
 
 
 def _egresses(parts: DataFrame, part: int, names: Sequence[str]) -> tuple[Egress, ...]:

@@ -44,9 +44,14 @@ class Lost:
 
 @dataclass(frozen=True)
 class Chain:
-    """The critical chain of an entry; empty if one of its flows did not end."""
+    """The critical chain of an entry, to its last arrival or the end of the run.
+
+    time: from the `start` of the entry to there [ps]. unfinished: a flow of the entry did not end;
+    the chain then leads to one that was under way at the end of the run.
+    """
 
     steps: tuple[Lost, ...]
+    time: int = 0
     unfinished: bool = False
 
 
@@ -72,10 +77,22 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
     entry = run.setting.traffic[number]
     columns = ("src", "start_ps", "finish_ps", "ideal_ps")
     src, starts, ends, ideal = (np.asarray(table[name])[rows].astype(np.int64) for name in columns)
-    if not len(rows) or (ends < 0).any():
+    missing = ends < 0
+    if not (starts >= 0).any():
         return Chain((), unfinished=True)
+    last = int(np.argmax(ends))
+    if missing.any():
+        sizes, here = (
+            np.asarray(table[name])[rows].astype(np.float64)
+            for name in ("size_bytes", "delivered_bytes")
+        )
+        # of what has arrived until the end of the run; the rest cannot be lost yet
+        alone = np.where(missing, ideal * here / np.maximum(sizes, 1), ideal).astype(np.int64)
+        left = np.where(missing & (starts >= 0), ideal - alone, -1)
+        last = int(np.argmax(left)) if left.max() >= 0 else last
+        ends, ideal = np.where(missing, run.end_ps, ends), alone
     drawn = Drawn(run.seed, number, run.setting.run.duration)
-    steps = chain_of(entry, run.network, drawn, starts, ends)
+    steps = chain_of(entry, run.network, drawn, starts, ends, last)
     tables = None
     if network:
         if run.find_table("pause_tree") is None or run.find_table("flow_link") is None:
@@ -96,7 +113,9 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
                 else tables.losses(step, int(rows[step.flow]), (starts, ends, ideal)),
             )
             for step in steps
-        )
+        ),
+        int(ends[last]) - entry.start,
+        bool(missing.any()),
     )
 
 

@@ -31,7 +31,7 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
             continue
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
-    first = [*_deadlocks(done), *_losses(done), *unfinished, *_missing(done)]
+    first = [*_deadlocks(done), *_waiting(done), *_losses(done), *unfinished, *_missing(done)]
     return [*first, *_equal(done), *_unmeasured(done), *_warned(done)]
 
 
@@ -46,14 +46,15 @@ def _number(summary: Summary, name: str) -> float:
 def _deadlocks(done: Done) -> Iterator[Remark]:
     lasting = [spec for spec, summary in done if _number(summary, "deadlocked_at_end")]
     if lasting:
-        yield Remark("deadlock", f"in {which(lasting, _specs(done))}")
+        yield _first("deadlock", f"in {which(lasting, _specs(done))}", lasting, done)
     passing = [
         spec
         for spec, summary in done
         if _number(summary, "deadlocked") and not _number(summary, "deadlocked_at_end")
     ]
     if passing:
-        yield Remark("deadlock", f"temporary, in {which(passing, _specs(done))}")
+        where = f"temporary, in {which(passing, _specs(done))}"
+        yield _first("deadlock", where, passing, done)
     unjudged = [spec for spec, summary in done if _number(summary, "deadlock_not_judged_ports")]
     if unjudged:
         yield Remark(
@@ -61,6 +62,24 @@ def _deadlocks(done: Done) -> Iterator[Remark]:
             "not judged: a flow control that may hold queues back is not a DeadlockModel, "
             f"in {which(unjudged, _specs(done))}",
         )
+
+
+def _waiting(done: Done) -> Iterator[Remark]:
+    """Runs in which queues wait for a host that pauses forever."""
+    some = [spec for spec, summary in done if _number(summary, "blocked_by_host")]
+    if some:
+        yield _first("waiting", f"in {which(some, _specs(done))}", some, done)
+
+
+def _first(label: str, where: str, some: Sequence[RunSpec], done: Done) -> Remark:
+    """A remark on some runs that says of the first of them what happened."""
+    from pyorch.report.standstill import deadlock, plain, stall  # pydantic
+
+    summary = next(summary for spec, summary in done if spec is some[0])
+    tell = deadlock if label == "deadlock" else stall
+    text = plain(tell(summary.get("summary", {}), summary.get("notes", ())))
+    link = ": " if len(some) == 1 else "; in the first of these "
+    return Remark(label, f"{where}{link}{text}" if text else where)
 
 
 def _losses(done: Done) -> Iterator[Remark]:

@@ -58,17 +58,19 @@ def answer(
     question: str = "",
     metrics: Sequence[str] = (),
     finding: str = "",
+    told: str = "",
 ) -> Answer:
     """Return the answer of the finished runs.
 
     finding: a sentence that the verdicts support; "" without one.
+    told: what a figure says; it takes the place of metrics where nothing is expected.
     names: what figures call metrics on their axes. metrics: those of the experiment in its order,
     which are told where nothing is expected; else numbers that every run has.
     """
     refuted = tuple(r.expect.what for r in results if r.verdict == DIFFERS)
     found = f"{finding}." if finding else _found(data, results, names, question)
     if not results and len(data.runs):
-        told = _measured(data, names, metrics) or _measured(data, names, ALWAYS)
+        told = told or _measured(data, names, metrics) or _measured(data, names, ALWAYS)
         found = " ".join(part for part in (found, told) if part)
     return Answer(found, _tally(results), refuted)
 

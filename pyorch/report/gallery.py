@@ -29,7 +29,7 @@ class Summary:
     """What the gallery shows of a report.
 
     picture: the file of its first figure beside its page, "" without one. problems: what is wrong
-    with it, one short text each.
+    with it, one short text each. stuck: deadlocks and runs without progress, a sentence each.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Summary:
     done: int
     planned: int
     problems: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def cards(results: Path) -> list[Card]:
     for folder in _reports(results):
         try:
             known = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-            summary = Summary(**{**known, "problems": tuple(known["problems"])})
+            problems, stuck = known["problems"], known.get("stuck", ())
+            summary = Summary(**{**known, "problems": tuple(problems), "stuck": tuple(stuck)})
             stale = _is_stale(folder)
         except (OSError, ValueError, TypeError, KeyError):
             continue

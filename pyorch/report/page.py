@@ -81,7 +81,10 @@ class RunsTable:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page shows. gallery: path of the gallery relative to the page."""
+    """Everything that the page shows. gallery: path of the gallery relative to the page.
+
+    stuck: deadlocks and runs without progress, a sentence each.
+    """
 
     name: str
     title: str
@@ -102,6 +105,7 @@ class Page:
     notes: Sequence[tuple[str, int]]
     versions: Sequence[tuple[str, str]]
     commands: Sequence[str]
+    stuck: Sequence[str] = ()
     runs: RunsTable | None = None
 
 

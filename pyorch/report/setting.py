@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _LEFT_OUT = ("schema", "experiment", "params", "traces")
 _FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
 _MOST_VALUES = 8
+_MOST_VARIANTS = 4
+UNSET = "unset"
+"""A value that some runs do not have."""
 _MOST_CHARACTERS = 400
 
 
@@ -31,19 +34,44 @@ class Setting:
 def setting(specs: Sequence[RunSpec], types: Catalogue | None = None) -> Setting:
     """The setting of all runs of an experiment.
 
-    types: of the modules; without them attributes are shown as ns-3 spells them.
+    types: of the modules; without them attributes are shown as ns-3 spells them, else by the keys
+    of files. What varies with the variant only has the names of the variants beside each value.
     """
     settings = {id(spec.setting): encode(spec.setting) for spec in specs}
+    places = {key: place for place, key in enumerate(settings)}
+    numbers = [places[id(spec.setting)] for spec in specs]
     flat = [dict(_flatten("", _shown(form, types))) for form in settings.values()]
     keys = list(dict.fromkeys(key for one in flat for key in one))
     common, varying = [], []
     for key in keys:
-        values = list(dict.fromkeys(one.get(key, "-") for one in flat))
+        values = list(dict.fromkeys(one.get(key, UNSET) for one in flat))
         if len(values) == 1:
             common.append((_label(key), values[0]))
         else:
-            varying.append((_label(key), _list(values)))
+            of_runs = zip(specs, numbers, strict=True)
+            pairs = [
+                (str(s.params.get("variant", "")), flat[n].get(key, UNSET)) for s, n in of_runs
+            ]
+            varying.append((_label(key), _by_variant(pairs) or _list(values)))
     return Setting(common, varying)
+
+
+def _by_variant(pairs: Sequence[tuple[str, str]]) -> str:
+    """Values with the variants that have them; "" if a variant has several."""
+    of_variants = dict(pairs)
+    if any(of_variants[variant] != value for variant, value in pairs):
+        return ""
+    variants: dict[str, list[str]] = {}
+    for variant, value in of_variants.items():
+        variants.setdefault(value, []).append(variant)
+    told = [f"{value} ({_few(names)})" for value, names in variants.items()]
+    more = len(told) - _MOST_VALUES
+    return "; ".join([*told[:_MOST_VALUES], *([f"… ({more} more)"] if more > 0 else [])])
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_VARIANTS
+    return ", ".join([*names[:_MOST_VARIANTS], *([f"{more} more"] if more > 0 else [])])
 
 
 def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]:
@@ -74,13 +102,23 @@ def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
     shown["traffic"] = [_without_tags(entry) for entry in spec.get("traffic", [])]
     if types is not None:
-        from pyorch.config.attributes import written
-
-        shown["attributes"] = {
-            type_name: {name: written(types, type_name, name, text) for name, text in given.items()}
-            for type_name, given in spec.get("attributes", {}).items()
-        }
+        shown["attributes"] = dict(_of_files(spec.get("attributes", {}), types))
     return shown
+
+
+def _of_files(
+    attributes: Mapping[str, Mapping[str, str]], types: Catalogue
+) -> Iterator[tuple[str, Any]]:
+    """The attributes of known types as files have them, "dcqcn.alpha_interval", with units."""
+    from pyorch.config.attributes import snake_case, written
+
+    for type_name, given in attributes.items():
+        values = {name: written(types, type_name, name, text) for name, text in given.items()}
+        if type_name not in types.by_name:
+            yield type_name, values
+            continue
+        for name, value in values.items():
+            yield f"{types.short_name(type_name)}.{snake_case(name)}", value
 
 
 def _without_tags(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,6 +170,9 @@ def _short(text: str) -> str:
 
 
 def _label(key: str) -> str:
+    of_attributes = key.removeprefix("attributes › ")
+    if of_attributes != key and "::" not in of_attributes:
+        return of_attributes  # as in a file
     for suffix in _FORMATS:
         key = key.removesuffix(suffix)
     return key.replace("ns3::", "").replace("_", " ")

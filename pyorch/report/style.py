@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Canvas
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox, BboxBase
@@ -151,19 +152,27 @@ def plain_log_axis(
 ) -> None:
     """Make an axis logarithmic if anything on it is above 0, with ticks written out.
 
-    They are at 1, 2, 5, 10 ..., fewer for a wide range; or at the given values, with their names.
+    They are those of `plain_log_ticks`; or at the given values, with their names.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import NullLocator
 
     across = which == "x"
     if not math.isfinite(axes.dataLim.minposx if across else axes.dataLim.minposy):
         return
     axis = axes.xaxis if across else axes.yaxis
     (axes.set_xscale if across else axes.set_yscale)("log")
-    axis.set_minor_locator(NullLocator())
     if values:
+        axis.set_minor_locator(NullLocator())
         axis.set_ticks(list(values), list(values.values()))
-        return
+    else:
+        plain_log_ticks(axis)
+
+
+def plain_log_ticks(axis: Axis) -> None:
+    """Write out the ticks of a logarithmic axis: at 1, 2, 5, 10 ..., fewer for a wide range."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    axis.set_minor_locator(NullLocator())
     low, high = axis.get_view_interval()
     wide = high / max(low, 1e-12) > 300
     locator = LogLocator(10, subs=(1.0,) if wide else (1.0, 2.0, 5.0))

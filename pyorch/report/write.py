@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
 from pyorch.report.setting import Setting, setting
+from pyorch.report.standstill import headlines, readable
 from pyorch.report.style import is_legible, lay_out, measured_at, paper_style
 from pyorch.report.tex import booktabs
 
@@ -266,7 +268,9 @@ def _page(
         name=experiment.name,
         title=experiment.title,
         question=question,
-        answer=answer(data, results, names, question, [*measured, *drawn], finding),
+        answer=answer(
+            data, results, names, question, [*measured, *drawn], finding, _told(models, data)
+        ),
         gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
         setting=setting([*planned.values()], getattr(experiment, "types", None)),
@@ -279,11 +283,21 @@ def _page(
         missing=[run for run in failed if run.tail is None],
         problems=_messages(data, "problems"),
         warnings=[*_missing_numbers(data), *_messages(data, "warnings")],
-        notes=_messages(data, "notes"),
+        notes=[(readable(text), count) for text, count in _messages(data, "notes")],
         versions=[*versions(fingerprint), *machines(store, done)],
         commands=commands,
+        stuck=headlines(data),
         runs=runs_table(data, measured),
     )
+
+
+def _told(models: Sequence[FigureModel], data: ReportData) -> str:
+    """What the first figure with an answer says of the only run."""
+    for model in models if len(data.runs) == 1 else ():
+        with suppress(FigureError):
+            if text := model.answer(data):
+                return text
+    return ""
 
 
 def _axis_names(models: Sequence[FigureModel]) -> dict[str, str]:
@@ -312,6 +326,7 @@ def _summary(page: Page) -> gallery.Summary:
         picture=drawn[0] if drawn else "",
         done=page.done,
         planned=page.planned,
+        stuck=tuple(page.stuck),
         problems=tuple(f"{n} {one if n == 1 else many}" for n, one, many in counts if n),
     )
 

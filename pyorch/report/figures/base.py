@@ -13,7 +13,7 @@ from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import filter_text, having, matching, value_text, values_of
-from pyorch.report.style import COLUMN_INCHES, seaborn
+from pyorch.report.style import COLUMN_INCHES, plain_log_ticks, seaborn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,6 +110,13 @@ class FigureModel(Entry):
     def check_layout(self, data: ReportData) -> None:
         """Raise FigureError when the runs do not fit the layout, whatever their values."""
         self.rows_of(data)
+
+    def answer(self, data: ReportData) -> str:  # noqa: ARG002
+        """What it shows of a single run, for a report that expects nothing; "" if it says nothing.
+
+        Raises FigureError when there is nothing to draw.
+        """
+        return ""
 
     def draw(self, data: ReportData) -> Drawn:
         """Draw the figure. Raises FigureError when there is nothing to draw."""
@@ -412,6 +419,8 @@ def cell_colours(canvas: Canvas, panels: Sequence[Axes], label: str) -> None:
     """Draw one scale of colours beside panels of `number_cells` that have the same colours."""
     bar = canvas.colorbar(panels[0].collections[0], ax=panels, pad=0.02, fraction=0.05)
     bar.set_label(label)
+    if bar.ax.get_yscale() == "log":
+        plain_log_ticks(bar.ax.yaxis)
     bar.outline.set_visible(False)
 
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 from pyorch.metrics import Need
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OneRunAPanel
-from pyorch.report.quantities import automatic
+from pyorch.report.quantities import automatic, show
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ NOTE = (
 )
 
 
+COST = {
+    "pauses": "Pauses that began at {}",
+    "collisions": "Collisions at {}",
+    "sharing": "Sharing the links with messages of {}",
+    "stragglers": "The late computation of {}",
+}
+"""What a loss of a cause at a place is called in a sentence."""
 Line = tuple[str, str, str]
 """A cause, a place and a collective."""
 
@@ -81,9 +88,14 @@ class LostTime(OneRunAPanel):
         import pandas as pd
 
         found: list[tuple[str, list[Loss]]] = []
+        endless: list[str] = []
         for value, part in self.panels(data):
             run, title = data.run(part["hash"].iloc[0]), self.title_of(value)
-            found.append((title, losses_of(run, self._chain(run, title))))
+            chain = self._chain(run, title)
+            found.append((title, losses_of(run, chain)))
+            if chain.unfinished:
+                place = f" ({title})" if title else ""
+                endless.append(f"until the end of the run at {show(run.end_ps, 'ps')}{place}")
         lines = _most_first(losses for _, losses in found) or [NONE.where]
         shown = lines[: self.most]
         times = [loss.time for _, losses in found for loss in losses if loss.where in shown]
@@ -117,6 +129,9 @@ class LostTime(OneRunAPanel):
         table = pd.concat(parts, ignore_index=True).rename(columns={"time": "lost_ps"})
         table = table if self.columns else table.drop(columns="panel")
         notes = [NOTE]
+        if endless:
+            counted = "; ".join(endless)
+            notes.insert(0, f"{self.traffic} did not end: what it lost {counted} is counted.")
         if len(lines) > len(shown):
             notes.append(f"{len(lines) - len(shown)} lines are left out.")
         return Drawn(canvas, table, notes)
@@ -128,9 +143,23 @@ class LostTime(OneRunAPanel):
         if chain is None:
             known = ", ".join(run.flows.labels)
             raise FigureError(f"no traffic is called {self.traffic!r}; there is: {known}")
-        if chain.unfinished:
-            raise FigureError(f"{self.traffic} did not end" + (f", {panel}" if panel else ""))
+        if not chain.steps:
+            raise FigureError(f"{self.traffic} did not begin" + (f", {panel}" if panel else ""))
         return chain
+
+    @override
+    def answer(self, data: ReportData) -> str:
+        run = data.run(self.rows_of(data)["hash"].iloc[0])
+        chain = self._chain(run, "")
+        losses = losses_of(run, chain)
+        if not losses:
+            return f"{self.traffic} lost nothing."
+        most = losses[0]
+        whole = automatic("ps", [float(chain.time)])
+        cost, of = (show(time, "ps", whole, 3) for time in (most.time, chain.time))
+        until = " until the end of the run, in which it did not end" if chain.unfinished else ""
+        what = COST[most.cause].format(most.place)
+        return f"{what} cost {self.traffic} most: {cost} of {of}{until}."
 
 
 def losses_of(run: RunTables, chain: Chain) -> list[Loss]:

@@ -85,7 +85,8 @@ class PauseTree(FigureModel):
         axes.tick_params(axis="y", length=0, pad=4.2 * max(map(len, names)))
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel(label_axis("Paused time", scale.label))
+        of = "ports" if self.class_number is not None else "ports and classes"
+        axes.set_xlabel(label_axis(f"Paused time, sum of {of}", scale.label))
         table = pd.DataFrame(
             {
                 "depth": [line.depth for line in lines],
@@ -112,7 +113,8 @@ class PauseTree(FigureModel):
 
 
 NOTE = (
-    "Orange: a port where more arrived than left, or a host that paused, with the time it cost. "
+    "Orange: a port where more arrived than left, or a host that paused, with the time it cost: "
+    "the sum of what is below it, which may be longer than the run. "
     "Below it, hop by hop: the ports that were paused for it (node → neighbour)."
 )
 
