@@ -1089,7 +1089,7 @@ def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
 
     def spec(variant: str, seed: int, interval: str, hosts: int) -> RunSpec:
         data = make_spec(variant, seed).to_data()
-        attributes = {"ns3::dcqcn::Dcqcn": {"AlphaInterval": interval}} if interval else {}
+        attributes = {"ns3::lossless::Port": {"ControlDelay": interval}} if interval else {}
         topology = data["topology"] | {"hosts": hosts}
         own = {"attributes": attributes, "topology": topology, "params": {"variant": variant}}
         return run_of({**data, **own})
@@ -1100,7 +1100,7 @@ def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
         for hosts in (3, 4)
     ]
     shown = dict(setting(specs, experiment([]).types).varying)
-    assert shown["dcqcn.alpha_interval"] == "unset (PFC); 1us (Fast); 55us (Slow)"
+    assert shown["port.control_delay"] == "unset (PFC); 1us (Fast); 55us (Slow)"
     assert shown["topology › hosts"] == "3, 4"
 
 

@@ -124,7 +124,7 @@ def _page(found: Explanation, wires: Wires | None, folder: Path, command: str) -
         title=f"{_subject(found)} explained: {found.plan.experiment.title}",
         run=run,
         answer=found.answer,
-        sentences=story.sentences(),
+        sentences=[one for one in story.sentences() if one != found.answer],
         notes=story.notes(),
         figures=list(_figures(found, folder)),
         wires=_captured(wires) if wires else "",
