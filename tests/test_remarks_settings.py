@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pyorch import Greedy, Incast, LeafSpine, Messages, Poisson, Run, Star, Study
+from pyorch import Greedy, Incast, LeafSpine, Messages, Poisson, Run, Star, Study, UserError
 from pyorch.build import ensure_built, load_schema
 from pyorch.config.attributes import catalogue, number, resolve_section
 from pyorch.findings import Findings
@@ -411,3 +411,24 @@ def test_shipped_studies_get_the_remarks_that_they_deserve(name: str, begins: li
     assert len(found) == len(begins)
     for text, beginning in zip(found, begins, strict=True):
         assert text.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "values", "told"),
+    [
+        ("conceptual-gfc", {"b0": "100KB"}, "b0: 100KB is not below bm 100KB"),
+        ("multi-stage-gfc", {"b1": "1MB"}, "b1: 1MB is not below bm 300KB"),
+        ("timely", {"low_rtt": "501us"}, "low_rtt: 501us is not at most high_rtt 500us"),
+        ("swift", {"least_window": 1001.0}, "least_window: 1001.0 is not at most most_window 1000"),
+    ],
+)
+def test_thresholds_in_the_wrong_order_are_refused_before_the_run(
+    paths: Paths, scheme: str, values: dict[str, Any], told: str
+) -> None:
+    """By their keys; a scheme that is not in use may have any."""
+    key = "flow_control" if "gfc" in scheme else "congestion_control"
+    use = {key: [scheme] if key == "flow_control" else scheme}
+    with pytest.raises(UserError) as caught:
+        said(paths, **use, **{scheme: values})
+    assert f"{scheme}.{told}" in str(caught.value)
+    assert said(paths, **{scheme: values}) == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyorch.config.attributes import Catalogue, number, section_of
+from pyorch.config.attributes import Catalogue, number, section_of, snake_case, written
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.findings import Findings
 from pyorch.theory import eta_prime
@@ -31,6 +31,15 @@ _NEEDED = (
 #: The flow control whose headroom, eta', is computed here; that of others, and what a scheme
 #: promises to the upstream, is added up by the modules at the start of a run.
 PFC = "ns3::lossless::Pfc"
+#: Attributes of a type of which the first must be below the second, or at most equal to it, as the
+#: modules demand at the start of a run.
+_ORDERED = (
+    ("ns3::gfc::ConceptualGfc", "B0", "Bm", "below"),
+    ("ns3::gfc::MultiStageGfc", "B1", "Bm", "below"),
+    ("ns3::timely::Timely", "LowRtt", "HighRtt", "at most"),
+    ("ns3::swift::Swift", "FlowLeastWindow", "FlowMostWindow", "below"),
+    ("ns3::swift::Swift", "LeastWindow", "MostWindow", "at most"),
+)
 #: Used if the modules do not give them: a payload, and the headers of RoCEv2 as counted by other
 #: simulators [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
@@ -116,6 +125,26 @@ def check_buffer(
     headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
     frame = 0 if allow_loss else run.data
     _check_commitment(sizes, lossless, headroom, frame, network, findings)
+
+
+def check_orders(
+    types: Catalogue, attributes: Attributes, used: Iterable[str], findings: Findings
+) -> None:
+    """Refuse thresholds of the schemes in use (TypeId names) that are in the wrong order."""
+    for name in dict.fromkeys(used):
+        values = section_of(types, attributes, name) or {}
+        for type_name, low, high, order in _ORDERED:
+            if name != type_name or low not in values or high not in values:
+                continue
+            below, above = number(values[low]), number(values[high])
+            if below < above or (below == above and order == "at most"):
+                continue
+            section, key = types.short_name(name), snake_case(low)
+            top = written(types, name, high, values[high])
+            what = (
+                f"{written(types, name, low, values[low])} is not {order} {snake_case(high)} {top}"
+            )
+            findings.add((section, key), what, f"{order} {top}")
 
 
 def _has_pfc(types: Catalogue, flow_control: Iterable[str]) -> bool:

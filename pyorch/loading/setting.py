@@ -20,7 +20,7 @@ from pyorch.config.attributes import (
     spell,
 )
 from pyorch.config.canonical import FAULTS, Setting
-from pyorch.config.checks import check_buffer, frames
+from pyorch.config.checks import check_buffer, check_orders, frames
 from pyorch.config.experiment import (
     Point,
     RunTable,
@@ -85,6 +85,10 @@ class Resolver:
         if self.types and is_default and sound:
             chain = schemes["flow_control"]
             check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
+        if self.types and sound:
+            own = {name for entry in entries["nodes"] for name in entry.attributes}
+            used = {*schemes["flow_control"], schemes["congestion_control"]} - own
+            check_orders(self.types, attributes, sorted(used), findings)
         if len(findings.problems) > before:
             return None
         setting = Setting(
