@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
 from pyorch.errors import Problem, UserError
 
@@ -39,21 +40,36 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def opened(path: Path, mode: str) -> IO[Any]:
+    """Open a file for writing in place, text as UTF-8, but not through a link.
+
+    Whoever may write in a folder could have made one there. Raises OSError.
+    """
+    encoding = None if "b" in mode else "utf-8"
+    return open(path, mode, encoding=encoding, opener=_open_itself)
+
+
+def _open_itself(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
     """Provide the name of a temporary file that then replaces `path` atomically.
 
-    It has the same suffix, and survives a power cut afterwards. Raises OSError.
+    It has the same suffix. durable: it survives a power cut afterwards. Raises OSError.
     """
     temporary = path.with_name(f".{uuid.uuid4().hex}.{path.name}")
     try:
         yield temporary
-        sync(temporary)
+        if durable:
+            sync(temporary)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync(path.parent)
+    if durable:
+        sync(path.parent)
 
 
 def create_atomically(path: Path, content: bytes) -> None:
@@ -82,8 +98,10 @@ def make_folder(path: Path, below: Path | None = None) -> None:
     """Create a folder and its parents so that they survive a power cut.
 
     Raises OSError. below: folders below this one are made durable even if they exist: another
-    process may just have created them.
+    process may just have created them. They must not be links of somebody else: raises UserError.
     """
+    if below is not None:
+        refuse_links(path, below)
     line = [path, *path.parents]
     absent = [folder for folder in line if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
@@ -94,6 +112,20 @@ def make_folder(path: Path, below: Path | None = None) -> None:
     for folder in shared - ours:
         with suppress(PermissionError):  # whoever made it has synced it
             sync(folder)
+
+
+def refuse_links(path: Path, below: Path) -> None:
+    """Raise UserError if a folder below another one is a link that neither user nor root made.
+
+    What is written into it could land anywhere.
+    """
+    for folder in (path, *path.parents):
+        if folder == below or not folder.is_relative_to(below):
+            return
+        if folder.is_symlink() and folder.lstat().st_uid not in (0, os.geteuid()):
+            what = f"is a link to {folder.readlink()} that another user made"
+            hint = "remove it, or make it yourself"
+            raise UserError([Problem(str(folder), what, "a folder, or a link of your own", hint)])
 
 
 def sync(path: Path) -> None:

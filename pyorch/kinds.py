@@ -15,16 +15,15 @@ from __future__ import annotations
 import hashlib
 import json
 import linecache
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError, defect_of, quoted
-from pyorch.reading import is_file, read_text
+from pyorch.reading import is_file, read_code
+from pyorch.trust import execute
 
 if TYPE_CHECKING:
     from pyorch.config.topology import TopologyTable, Wiring, topology
@@ -87,17 +86,23 @@ _installed: list[bool] = []
 
 
 def read(names: object, folder: Path, label: str) -> dict[str, str]:
-    """Return the texts of the files that `kinds` of an experiment file names. Raises UserError."""
+    """Return the texts of the files that `kinds` of an experiment file names.
+
+    Raises UserError, also when one of them is elsewhere, or somebody else may have written it.
+    """
     where = f"{label}: kinds"
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         what = f"{quoted(names)} is not a list of files"
         raise UserError([Problem(where, what, '["my_kinds.py"]')])
     texts = {}
     for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            what, allowed = f"{name!r} is not beside the experiment file", "a file in its folder"
+            raise UserError([Problem(where, what, allowed)])
         if not name.endswith(".py") or not is_file(folder / name):
             what = f"there is no Python file {name!r} next to the experiment file"
             raise UserError([Problem(where, what)])
-        texts[name] = read_text(folder / name, name)
+        texts[name] = read_code(folder / name, folder, f"{where}: {name}")
     return texts
 
 
@@ -207,12 +212,9 @@ def _lacks(model: Any, kind: str, where: str) -> list[Problem]:
 
 
 def _execute(name: str, text: str) -> None:
-    module = ModuleType(_module_of(name, text))
-    module.__file__ = name
     lines = text.splitlines(keepends=True)
     linecache.cache[name] = (len(text), None, lines, name)  # for messages: there may be no file
-    sys.modules[module.__name__] = module  # where pydantic looks up the names of annotations
-    exec(compile(text, name, "exec"), module.__dict__)  # noqa: S102 (a person's own code, by choice)
+    execute(_module_of(name, text), name, text)
 
 
 def _module_of(name: str, text: str) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.errors import Problem, UserError
+from pyorch.trust import PROJECT_FILE, vouch
 
 ROOT_VARIABLE = "PYORCH_ROOT"
 RESULTS_VARIABLE = "PYORCH_RESULTS"
-PROJECT_FILE = "pyorch.toml"
-"""Makes a folder a project, with the experiments and modules of the package beside its own."""
 SHIPPED = Path(__file__).parent / "shipped"
 """In an installed package: what a checkout has beside it, experiments and C++ modules."""
 
@@ -183,6 +183,24 @@ def program_call(task: str) -> str:
     return f"pyorch {RENAMED.get(task, task)}"
 
 
+def program(module: str) -> list[str]:
+    """How a module of this package is started as a program.
+
+    Python looks for modules in the current folder first, where a project may have a random.py or a
+    queue.py: not so with -P.
+    """
+    return [sys.executable, "-P", "-m", module]
+
+
+def python_path() -> str:
+    """$PYTHONPATH for such a program: this package first, even if it is not installed.
+
+    An empty entry, as in "$PYTHONPATH:/more", would be the current folder.
+    """
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), *given]))
+
+
 def expanded(path: str) -> Path:
     """Return a path with ~ and ~user in full; what names no user stays as it is."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises then)
@@ -192,7 +210,8 @@ def project_root() -> Path:
     """The project: $PYORCH_ROOT, else the folder with pyorch.toml above the current one.
 
     Without these it is the checkout that the package lies in, and for an installed package the
-    current folder. Raises UserError when $PYORCH_ROOT is not a folder.
+    current folder. Raises UserError when $PYORCH_ROOT is not a folder, or when another user could
+    have written pyorch.toml.
     """
     given = os.environ.get(ROOT_VARIABLE)
     if given:
@@ -207,6 +226,7 @@ def project_root() -> Path:
         raise UserError([Problem("the current folder", what, None, hint)]) from error
     for folder in (here, *here.parents):
         if (folder / PROJECT_FILE).is_file():
+            vouch([folder / PROJECT_FILE], named=folder)
             return folder
     return here if SHIPPED.is_dir() else _checkout()
 

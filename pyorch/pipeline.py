@@ -5,6 +5,7 @@ The commands (pyorch/cli) say what these functions return; `pyorch.Study` is the
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -149,7 +150,7 @@ def tell_report_of(plan: Plan, command: str, paper: bool = False) -> Told:
             drawn.remember_report(known, key, [*result.files, *more], folder)
         return known
     with _writing(folder):
-        (folder / gallery.SUMMARY).touch()  # no run came after it
+        os.utime(folder / gallery.SUMMARY, follow_symlinks=False)  # no run came after it
         gallery.refresh(store.paths.results)
     return known
 

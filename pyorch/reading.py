@@ -22,6 +22,7 @@ from typing import Any
 import tomli
 
 from pyorch.errors import Problem, UserError, quoted
+from pyorch.trust import vouch
 
 MAX_FILE = 64 * 10**6
 """Largest file that is read [bytes]; a list of a million messages is smaller."""
@@ -88,7 +89,23 @@ def read_text(file: Path, label: str, most: int = MAX_FILE) -> str:
 
     most: bytes that it may have.
     """
-    content = read_bytes(file, label, most)
+    return _text_of(read_bytes(file, label, most), label)
+
+
+def read_code(file: Path, folder: Path, label: str) -> str:
+    """Read a file of code that is about to run, and that an experiment in this folder names.
+
+    Raises UserError when it cannot be read, lies elsewhere, or may be somebody else's.
+    """
+    if not file.resolve().is_relative_to(folder.resolve()):
+        what, allowed = "leads out of the folder of the experiment file", "a file in it, or below"
+        raise UserError([Problem(label, what, allowed)])
+    content = read_bytes(file, label)
+    vouch([file], content=content)
+    return _text_of(content, label)
+
+
+def _text_of(content: bytes, label: str) -> str:
     mark = next((name for start, name in _MARKS.items() if content.startswith(start)), None)
     if mark is not None:
         raise UserError([Problem(label, f"is {mark} text, not UTF-8", None, _SAVE)])

@@ -110,11 +110,12 @@ def _attempt(
     from pyorch.engine import base
     from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
     from pyorch.errors import OwnCodeError, UserError
-    from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+    from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, opened, storage_error
     from pyorch.simulate import RefusedError, RunProblemsError, WrongResultError
 
     try:
-        attempt.spec.write_text(spec.to_json() + "\n", encoding="utf-8")
+        with opened(attempt.spec, "w") as file:
+            file.write(spec.to_json() + "\n")
         _simulate(manifest, spec, attempt, started)
         fingerprint = manifest.fingerprint
         store.commit(attempt.folder, spec.hash(fingerprint), fingerprint)
@@ -205,7 +206,9 @@ class _Log:
         import platform
         import socket
 
-        self._file = attempt.log.open("a", encoding="utf-8")
+        from pyorch.files import opened
+
+        self._file = opened(attempt.log, "a")
         self.note("experiment", spec.setting.experiment)
         self.note("hash", spec.hash(manifest.fingerprint))
         self.note("fingerprint", short(manifest.fingerprint))

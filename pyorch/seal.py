@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.files import opened
 from pyorch.fingerprint import short
 from pyorch.paths import RunPaths
 
@@ -61,7 +62,8 @@ def write_seal(folder: Path, run_hash: str, fingerprint: str) -> None:
         lines.append(f"{digest}  {file.name}\n")
     about = {"run": run_hash, "fingerprint": short(fingerprint), "bytes": sizes}
     text = "".join([_HEAD, json.dumps(about, sort_keys=True), "\n", *lines])
-    run.sums.write_text(f"{text}{_FOOT}{_digest(text.encode())}\n", encoding="utf-8")
+    with opened(run.sums, "w") as sums:
+        sums.write(f"{text}{_FOOT}{_digest(text.encode())}\n")
 
 
 def read_seal(folder: Path, run_hash: str) -> Seal:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
+from pyorch.files import opened
 from pyorch.run import end_with_parent, load_class, run_line, versions
 
 if TYPE_CHECKING:
@@ -160,10 +161,10 @@ class _Server:
             started = time.monotonic()
             os.setsid()  # a process group of its own, as the engine ends runs by group
             self.engine.close()
-            log = os.open(attempt / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.dup2(log, 1)
-            os.dup2(log, 2)
-            os.close(log)
+            log = opened(attempt / "log.txt", "ab")
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+            log.close()
             code = run_line(self.manifest, self.lines[index], attempt, started)
         except BaseException:  # whatever it is, it must be in the log before this process ends
             traceback.print_exc()

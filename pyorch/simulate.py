@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.files import opened
 from pyorch.progress import Heartbeat
 from pyorch.units import format_time
 
@@ -374,7 +375,8 @@ def write_table(run: RunPaths, name: str, columns: Mapping[str, NDArray[Any]]) -
         for c in columns.values()
     ]
     table = pa.Table.from_arrays(arrays, names=list(columns))
-    pq.write_table(table, run.table(name), compression="zstd", store_schema=False)
+    with opened(run.table(name), "wb") as file:
+        pq.write_table(table, file, compression="zstd", store_schema=False)
 
 
 def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
@@ -386,7 +388,8 @@ def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[
 
 
 def _write_summary(run: RunPaths, summary: Mapping[str, Any]) -> None:
-    run.summary.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    with opened(run.summary, "w") as file:
+        file.write(json.dumps(summary, indent=1) + "\n")
 
 
 def _number(value: float) -> int | float:

@@ -30,6 +30,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import (
     RESULTS_HINT,
     make_folder,
+    refuse_links,
     replacing,
     storage_error,
     sync,
@@ -155,7 +156,7 @@ class Store:
 
         Returns None when another process has set it aside, or has put a whole run in its place.
         """
-        make_folder(self.damaged)
+        make_folder(self.damaged, below=self.paths.results)
         for number in itertools.count(1):
             kept = self.damaged / f"{run_hash}.{number}"
             if not kept.exists():
@@ -246,7 +247,7 @@ class Store:
         """Move a failed attempt to failed/<hash>/, replacing the previous one."""
         RunPaths(attempt).heartbeat.unlink(missing_ok=True)
         target = self.failed / run_hash
-        self.failed.mkdir(parents=True, exist_ok=True)
+        make_folder(self.failed, below=self.paths.results)
         while True:
             remove(target)
             try:
@@ -351,6 +352,7 @@ class Store:
         if values is None:
             values = self._compute(run_hash, spec)
             with contextlib.suppress(OSError):  # results that may only be read are still results
+                refuse_links(kept.parent, self.paths.results)
                 _keep(kept, values)
         return values
 
@@ -380,6 +382,7 @@ class Store:
         frame = _frame(rows, self.name)
         if not rows and not self.root.is_dir():  # looking at results makes no folder
             return frame
+        refuse_links(self.root, self.paths.results)
         try:
             with replacing(self.table_file) as temporary:
                 frame.to_parquet(temporary, index=False)
@@ -428,7 +431,9 @@ def _one_type(values: list[Any]) -> list[Any]:
 def _keep(path: Path, values: Mapping[str, Any]) -> None:
     """Write values with their checksum in the first line. Raises OSError."""
     text = json.dumps(values)
-    path.write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
+    with replacing(path, durable=False) as temporary:
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        temporary.write_text(f"{digest}\n{text}\n", encoding="utf-8")
 
 
 def _read_kept(path: Path) -> dict[str, Any] | None:

@@ -368,7 +368,7 @@ class Study:
         from pyorch.remarks import lines, of_plan
 
         plan = self._made()
-        return lines(of_plan(plan.experiment, plan.specs))
+        return lines(of_plan(plan.experiment, plan.specs, self._paths))
 
     def _remarks_on_runs(self) -> list[str]:
         from pyorch.remarks import lines, of_runs

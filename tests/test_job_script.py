@@ -137,7 +137,7 @@ def test_the_script_passes_on_exactly_what_was_named(name: str, other: str) -> N
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
         assert job.files() == before
         expected = [
-            *["-m", "pyorch.node", str(job.submission.manifest), "--task", "42"],
+            *["-P", "-m", "pyorch.node", str(job.submission.manifest), "--task", "42"],
             *["--runs-per-task", "3", "--jobs", "2", "--build-on-node"],
             *[str(job.paths.root), str(job.paths.results), f"{PACKAGE}:{job.modules}"],
             str(job.modules),

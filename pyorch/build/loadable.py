@@ -1,6 +1,7 @@
 """Check that this machine can load a build, where runs are to be simulated, before they start."""
 
 import ctypes
+import os
 import platform
 import signal
 import struct
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.errors import Problem, UserError
+from pyorch.paths import program, python_path
 
 #: Machines by their number in an ELF header, as `uname -m` names them.
 MACHINES = {3: "i686", 21: "ppc64le", 22: "s390x", 40: "armv7l", 62: "x86_64", 183: "aarch64"}
@@ -34,10 +36,16 @@ def check_loadable(info: BuildInfo) -> None:
     """
     for library in info.libraries:
         _check_header(library)
-    command = [sys.executable, "-m", "pyorch.build.loadable", str(info.folder)]
+    command = [*program("pyorch.build.loadable"), str(info.folder)]
+    environment = {**os.environ, "PYTHONPATH": python_path()}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise _error(info.folder, f"its libraries did not load within {PATIENCE_S} s") from error

@@ -1,8 +1,8 @@
 """What the built modules provide: every type with its attributes, from ns-3's TypeIds."""
 
 import json
+import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import Any
 from pyorch.build.info import BuildInfo
 from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
+from pyorch.paths import program, python_path
 
 #: The class that Python drives (docs/architecture.md): its module, namespace in ns3, and header.
 FACADE_MODULE = "facade"
@@ -120,7 +121,8 @@ def describe(info: BuildInfo) -> str:
             ]
         )
     done = subprocess.run(
-        [sys.executable, "-m", "pyorch.ns3", str(info.folder)],
+        [*program("pyorch.ns3"), str(info.folder)],
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=False,

@@ -14,6 +14,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.fingerprint import ModulePrint, compose
 from pyorch.paths import expanded
+from pyorch.trust import vouch
 
 #: More folders with modules, each of one module or of several; separated like PATH.
 MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
@@ -78,7 +79,8 @@ def find_modules(home: Path) -> list[Module]:
     """Find all modules, in `home` and in $PYORCH_MODULE_PATH, sorted by name.
 
     A module is a folder with a CMakeLists.txt that calls build_lib. Raises UserError if there is
-    none, if two have the same name, or if a folder of the variable has none.
+    none, if two have the same name, if a folder of the variable has none, or if somebody else may
+    have written one.
     """
     problems: list[Problem] = []
     found = _modules_in(home)
@@ -97,6 +99,8 @@ def find_modules(home: Path) -> list[Module]:
     ]
     if problems:
         raise UserError(problems)
+    for module in found:
+        vouch(module.files((*MODEL_FOLDERS, *TEST_FOLDERS)), named=module.folder)
     return sorted(found, key=lambda module: module.name)
 
 

@@ -8,8 +8,9 @@ from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error, write_atomically
-from pyorch.paths import PROJECT_FILE, Paths, expanded
+from pyorch.paths import Paths, expanded
 from pyorch.reading import read_text
+from pyorch.trust import PROJECT_FILE
 
 FIRST = "experiments/incast.toml"
 PART = "parts/job.toml"

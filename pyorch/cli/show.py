@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 from pyorch.errors import Problem, UserError, one_of, shown
-from pyorch.files import storage_error
+from pyorch.files import refuse_links, storage_error
 from pyorch.pipeline import Plan, make_plan
 from pyorch.remarks import Remark, lines, of_plan, runs_text
 
@@ -93,6 +93,7 @@ def draw(plan: Plan, picture: str) -> Path:
         what = "is not a name of a picture"
         raise UserError([Problem(f"--out {file}", what, one_of(FORMATS), None)])
     spec = plan.specs[0]
+    refuse_links(file.parent, plan.store.paths.results)
     try:
         save(planned_map(spec.setting, spec.seed, f"{plan.store.name}, {title(spec)}"), file)
     except OSError as error:

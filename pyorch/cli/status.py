@@ -18,6 +18,7 @@ from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import Slurm
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.errors import first_of
+from pyorch.paths import program
 from pyorch.remarks import runs_text
 from pyorch.units import duration
 
@@ -102,7 +103,7 @@ def _tell_failures(state: SweepState, store: Store) -> None:
         print(f"\nFAILED {_title(kept.spec, run_hash)}")
         print("\n".join(f"    | {line}" for line in tail.splitlines()))
         print(f"    log:       {kept.log}")
-        reproduce = [sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"]
+        reproduce = [*program("pyorch.run"), str(kept.manifest), "0"]
         print(f"    reproduce: {shlex.join(reproduce)}")
     if len(failed) > SHOWN_FAILURES:
         print(f"\n... and {len(failed) - SHOWN_FAILURES} more failed, see {store.failed}")

@@ -610,6 +610,19 @@ def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: 
 
 
 @task(
+    klass=PositionalTask,
+    positional=["path"],
+    help={"path": "a project, another folder, or a file"},
+    auto_shortflags=False,
+)
+def trust(context: Context, path: str) -> None:
+    """Let code run that another user may have written: Python, C++ and slurm.toml, as it is now."""
+    from pyorch.cli import trust as module
+
+    finish(module.trust_path(path))
+
+
+@task(
     klass=OptionalName,
     positional=["name"],
     help={

@@ -12,12 +12,12 @@ import os
 import selectors
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pyorch.paths import RunPaths
+from pyorch.files import opened
+from pyorch.paths import RunPaths, program
 
 MESSAGE_BYTES = 65_536
 """More than any message between the engine and `pyorch.serve`."""
@@ -83,7 +83,7 @@ class CommandLauncher:
 
     def start(self, index: int, attempt: RunPaths) -> Process:
         """Start a run."""
-        with attempt.log.open("ab") as log:
+        with opened(attempt.log, "ab") as log:
             process = subprocess.Popen(
                 self._command(self._manifest, index, attempt.folder),
                 stdin=subprocess.DEVNULL,
@@ -202,10 +202,10 @@ class WarmLauncher:
     def _serve(self, attempt: RunPaths) -> socket.socket:
         """Start the warm process; its output before its first fork goes to that run's log."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        arguments = [sys.executable, "-m", "pyorch.serve"]
-        with theirs, attempt.log.open("ab") as log:
+        words = program("pyorch.serve")
+        with theirs, opened(attempt.log, "ab") as log:
             self._server = subprocess.Popen(
-                [*arguments, str(self._manifest), str(self._runs), str(theirs.fileno())],
+                [*words, str(self._manifest), str(self._runs), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

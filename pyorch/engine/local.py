@@ -37,7 +37,14 @@ from pyorch.engine.manifest import write_manifest
 from pyorch.errors import Problem
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.fingerprint import modules_of
-from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths
+from pyorch.paths import (
+    RESULTS_VARIABLE,
+    ROOT_VARIABLE,
+    Paths,
+    RunPaths,
+    program,
+    python_path,
+)
 from pyorch.store import Store
 from pyorch.units import duration, rounded_time
 
@@ -69,11 +76,7 @@ def child_environment(paths: Paths) -> dict[str, str]:
     environment[ROOT_VARIABLE] = str(paths.root)
     environment[RESULTS_VARIABLE] = str(paths.results)
     environment["PYTHONUNBUFFERED"] = "1"
-    # the package that wrote the manifest, even if it is not installed
-    package = str(Path(__file__).resolve().parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [package, environment.get("PYTHONPATH")])
-    )
+    environment["PYTHONPATH"] = python_path()
     # one process per core: thread pools of numpy and arrow would only compete for them
     environment["OMP_NUM_THREADS"] = "1"
     environment["OPENBLAS_NUM_THREADS"] = "1"
@@ -307,7 +310,7 @@ class LocalEngine:
                 write_atomically(kept.spec, child.spec.to_json() + "\n")
             build = batch.build
             write_manifest(kept.manifest, [child.spec], build.fingerprint, build.folder)
-        reproduce = shlex.join([sys.executable, "-m", "pyorch.run", str(kept.manifest), "0"])
+        reproduce = shlex.join([*program("pyorch.run"), str(kept.manifest), "0"])
         said = log_tail(kept.log)
         if -code in CRASHES and FRAME not in said:
             facts.append(f"backtrace: gdb -batch -ex run -ex backtrace --args {reproduce}")

@@ -86,7 +86,7 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires |
     from pyorch.report.page import STEP_MS, template
 
     try:
-        make_folder(folder)
+        make_folder(folder, below=found.store.paths.results)
         wires = capture(found, folder) if isinstance(found.story, Story) else None
         page = _page(found, wires, folder, command)
         live = any(figure.live for figure in page.figures)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
+from pyorch.files import replacing, storage_error, write_atomically
 from pyorch.lab.border import (
     COARSE,
     CONFIDENCE,
@@ -248,8 +248,10 @@ def write_region(region: Region, file: Path) -> RegionFiles:
         write_atomically(points, csv_of(list(_point_rows(region)), head))
         with paper_style():
             canvas = draw(region)
-            canvas.savefig(figures[0], dpi=200, metadata={"Software": None})
-            canvas.savefig(figures[1], metadata={"CreationDate": None})
+            with replacing(figures[0]) as temporary:
+                canvas.savefig(temporary, dpi=200, metadata={"Software": None})
+            with replacing(figures[1]) as temporary:
+                canvas.savefig(temporary, metadata={"CreationDate": None})
     except OSError as error:
         raise storage_error(error, file) from error
     return RegionFiles(file, points, figures)

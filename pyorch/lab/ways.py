@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
+from pyorch.paths import program
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
@@ -31,7 +32,7 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
         content = {"spec": spec.to_json(), "build": str(plan.build.folder)}
         request.write_text(json.dumps(content), encoding="utf-8")
         child = subprocess.run(
-            [sys.executable, "-m", "pyorch.lab.ways", str(request)],
+            [*program("pyorch.lab.ways"), str(request)],
             env=child_environment(plan.store.paths),
             capture_output=True,
             text=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
+from pyorch.files import replacing, storage_error, write_atomically
 from pyorch.lab.case import Case, Part
 from pyorch.lab.explicit import Place, tables_of
 from pyorch.lab.minimise import Minimal
@@ -237,7 +237,8 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
             canvas = model.draw(data).canvas
         except FigureError:
             return False, ()
-        canvas.savefig(file, dpi=200, metadata={"Software": None})
+        with replacing(file) as temporary:
+            canvas.savefig(temporary, dpi=200, metadata={"Software": None})
     return True, _cycle(trials, spec) if is_deadlock else ()
 
 

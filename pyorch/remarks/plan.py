@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.paths import Paths, default_paths
 from pyorch.remarks.base import Remark, which
 from pyorch.remarks.cases import Cases, Found, told
 
@@ -25,9 +26,12 @@ MARGIN = 1.25
 """Factor by which the traffic of another seed may have more flows."""
 
 
-def of_plan(experiment: Experiment, specs: Sequence[RunSpec]) -> list[Remark]:
-    """Remarks that are certain before anything runs."""
-    found = [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
+def of_plan(
+    experiment: Experiment, specs: Sequence[RunSpec], paths: Paths | None = None
+) -> list[Remark]:
+    """Remarks that are certain before anything runs. paths: of the project, by default this one."""
+    found = [*_hides(experiment, paths or default_paths())]
+    found += [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
     cases = Cases.of(experiment, specs)
     found += [
         *told(_of_cases(cases), specs),
@@ -52,6 +56,17 @@ def _of_cases(cases: Cases) -> Iterator[Found]:
     yield from of_line_rates(cases)
     yield from of_feedback(cases)
     yield from of_offered_loads(cases)
+
+
+def _hides(experiment: Experiment, paths: Paths) -> Iterator[Remark]:
+    """Whether a file of the project has the name of a study that came with the package."""
+    shipped = paths.shipped_experiments
+    if shipped is None:
+        return
+    other = shipped / f"{experiment.name}.toml"
+    if other.is_file() and experiment.file.resolve() != other.resolve():
+        what = f"{experiment.name} is {experiment.label} of this project"
+        yield Remark("study", f"{what}, not the study of that name that came with pyorch")
 
 
 def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:

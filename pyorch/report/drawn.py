@@ -194,7 +194,7 @@ def _remember(
 ) -> None:
     """Note what was written; without a key it is rewritten next time, but its files are known."""
     sums = {os.path.relpath(file, folder): _sum(file) for file in files}
-    make_folder(folder / FOLDER)
+    make_folder(folder / FOLDER, below=folder)
     text = json.dumps({"key": key, **content, "files": sums})
     write_atomically(_note(name, folder), text + "\n")
 

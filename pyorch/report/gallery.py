@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pyorch.files import write_atomically
+from pyorch.files import opened, write_atomically
 from pyorch.report.page import template
 
 SUMMARY = "summary.json"
@@ -105,7 +105,7 @@ def refresh(results: Path) -> Path:
 @contextlib.contextmanager
 def _alone(file: Path) -> Iterator[None]:
     """Hold a lock, where the file system has locks."""
-    with file.open("a") as lock:
+    with opened(file, "a") as lock:
         with contextlib.suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -243,13 +243,14 @@ def svg(drawn: PlannedMap) -> str:
 
 def save(drawn: PlannedMap, file: Path) -> None:
     """Write it in the format given by the file's suffix: .svg, .png or .pdf. Raises OSError."""
-    from pyorch.files import make_folder, write_atomically
+    from pyorch.files import make_folder, replacing, write_atomically
 
     make_folder(file.parent)
     if file.suffix == ".svg":
         write_atomically(file, svg(drawn))
     else:
-        drawn.canvas().savefig(file, dpi=200)
+        with replacing(file) as temporary:
+            drawn.canvas().savefig(temporary, dpi=200)
 
 
 def show_in_notebooks() -> None:

@@ -87,7 +87,7 @@ def write_report(
     reproduces it; by default that of the experiment's name. paper: draw figures for one, too (see
     write_figure). The same store gives the same bytes.
     """
-    make_folder(out_dir)
+    make_folder(out_dir, below=store.paths.results)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
     before = drawn_before.files_in(out_dir)
     results = judge([_expect(entry) for entry in experiment.expects], data)

@@ -94,6 +94,8 @@ def trace_run(
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
+    for link in filter(Path.is_symlink, folder.iterdir()):  # C++ would write through it
+        link.unlink()
     simulation = simulation_class(spec.seed)
     simulation.SetAttribute(TAP, "Fcs", _word(options.fcs))
     simulation.SetAttribute(TAP, "Tagged", _word(options.tagged))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
+from pyorch.files import opened
 from pyorch.layout import Place, layout
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def write_animation(
     OSError.
     """
     places = spread(layout(network))
-    with path.open("w", encoding="utf-8") as file:
+    with opened(path, "w") as file:
         file.write('<anim ver="netanim-3.109" filetype="animation">\n')
         for line in (*_nodes(network, places, size), *_links(network)):
             file.write(f"{line}\n")

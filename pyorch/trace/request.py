@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.files import refuse_links
+from pyorch.paths import program
 from pyorch.trace.capture import Options
 from pyorch.units import parse_time, whole
 
@@ -167,10 +168,14 @@ class Again:
 
 
 def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Again:
-    """Trace in a separate process, so that an abort of the simulator does not end this one."""
+    """Trace in a separate process, so that an abort of the simulator does not end this one.
+
+    Raises UserError when the folder is a link of another user.
+    """
     from pyorch.engine.local import child_environment
     from pyorch.engine.log import log_tail
 
+    refuse_links(folder, plan.store.paths.results)
     request = {
         "spec": spec.to_json(),
         "build": str(plan.build.folder),
@@ -183,7 +188,7 @@ def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Agai
         log = Path(aside) / "log.txt"
         with log.open("wb") as errors:
             child = subprocess.run(
-                [sys.executable, "-m", "pyorch.trace.run", str(file)],
+                [*program("pyorch.trace.run"), str(file)],
                 env=child_environment(plan.store.paths),
                 stdout=subprocess.PIPE,
                 stderr=errors,

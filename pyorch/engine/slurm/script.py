@@ -6,14 +6,14 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from pyorch import trust
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.engine.base import RUN_UNFIT
 from pyorch.engine.slurm.packing import Array
 from pyorch.engine.slurm.settings import Settings
 from pyorch.engine.slurm.submission import Submission
-from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths
+from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, python_path
 
 _SCRIPT = """\
 #!/bin/sh
@@ -31,7 +31,7 @@ if ! cd "$PYORCH_ROOT" || ! [ -x "$python" ] || ! [ -r "$manifest" ]; then
     }} >&2
     exit {unfit}
 fi
-exec "$python" -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
+exec "$python" -P -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
     --runs-per-task {runs_per_job} --jobs {cores}{build}
 """
 
@@ -43,11 +43,11 @@ def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
     Only `setup` is shell code, on purpose. The exports come before it: sbatch reads options from
     comments up to the first command, and `setup` may contain comments.
     """
-    package = str(Path(__file__).resolve().parents[3])
     variables = {
         ROOT_VARIABLE: str(paths.root),
         RESULTS_VARIABLE: str(paths.results),
-        "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
+        "PYTHONPATH": python_path(),
+        trust.INHERITED: trust.inherited(),
         MODULE_PATH_VARIABLE: os.environ.get(MODULE_PATH_VARIABLE, ""),
     }
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items() if value]

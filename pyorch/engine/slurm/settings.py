@@ -21,10 +21,10 @@ from pydantic import (
 from pyorch.errors import Problem, UserError, one_of, suggest
 from pyorch.paths import Paths, expanded
 from pyorch.reading import is_file, read_toml
+from pyorch.trust import SITE_FILE, vouch
 from pyorch.units import WALL_TIMES
 
 FILE_VARIABLE = "PYORCH_SLURM"
-FILE_NAME = "slurm.toml"
 
 #: More jobs at once, or cores in a job, than any site has.
 MAX_COUNT = 1_000_000
@@ -200,7 +200,7 @@ def settings_file(paths: Paths) -> Path | None:
             return file
         raise UserError([Problem(FILE_VARIABLE, f"there is no file {given}", None, None)])
     home = expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
-    places = (paths.root / FILE_NAME, home / "pyorch" / FILE_NAME)
+    places = (paths.root / SITE_FILE, home / "pyorch" / SITE_FILE)
     return next((file for file in places if file.is_file()), None)
 
 
@@ -210,6 +210,8 @@ def load_settings(paths: Paths, options: Mapping[str, str | bool]) -> Settings:
     options: by key, as typed; "" and False are ignored. Raises UserError with all problems.
     """
     file = settings_file(paths)
+    if file is not None:
+        vouch([file])
     document = {} if file is None else read_toml(file, str(file))
     typed = {key: value for key, value in options.items() if value not in ("", False)}
     given = document | typed

@@ -32,7 +32,9 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import (
     RESULTS_HINT,
     STORAGE_ERRORS,
+    create_atomically,
     make_folder,
+    opened,
     storage_error,
     write_atomically,
 )
@@ -178,7 +180,7 @@ class Submission:
 
     def mark_cancelled(self) -> None:
         """Record that it was cancelled. Raises OSError."""
-        (self.folder / "cancelled").touch()
+        create_atomically(self.folder / "cancelled", b"")
 
 
 def read_note(folder: Path, task: int) -> TaskNote | None:
@@ -212,7 +214,7 @@ def create(store: Store, plan: Sequence[str], runs: Sequence[str], **fields: Any
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(created))
     folder = store.root / FOLDER / f"{stamp}-{uuid.uuid4().hex[:6]}"
     for part in ("log", "tasks"):
-        make_folder(folder / part)
+        make_folder(folder / part, below=store.paths.results)
     write_atomically(folder / "plan.txt", "".join(f"{key}\n" for key in plan))
     write_atomically(folder / "runs.txt", "".join(f"{key}\n" for key in runs))
     return Submission(folder=folder, experiment=store.name, created=created, **fields)
@@ -249,8 +251,8 @@ def locked(store: Store) -> Iterator[None]:
     folder = store.root / FOLDER
     with ExitStack() as stack:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = stack.enter_context((folder / ".lock").open("w"))
+            make_folder(folder, below=store.paths.results)
+            lock = stack.enter_context(opened(folder / ".lock", "w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError as error:
             if error.errno in STORAGE_ERRORS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +13,9 @@ from typing_extensions import override
 
 from pyorch.errors import OwnCodeError, UserError, code_of, defect_of
 from pyorch.metrics.fields import Need
-from pyorch.reading import read_text
+from pyorch.reading import read_code
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
+from pyorch.trust import execute
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData
@@ -48,9 +48,9 @@ class Custom(FigureModel):
         present = [path for path in _files(experiment) if path.is_file()]
         for path in present:
             try:
-                names = _names_in(ast.parse(read_text(path, path.name)))
+                names = _names_in(ast.parse(read_code(path, path.parent, path.name)))
             except UserError as error:
-                return f"{path.name} {error.problems[0].what}"
+                return _refused(path, error)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 return f"{path.name} is not Python: {error}"
             if self.function in names or "*" in names:
@@ -106,13 +106,17 @@ def _names_in(tree: ast.Module) -> set[str]:
 
 def _import(path: Path) -> ModuleType:
     name = "pyorch_study_" + "".join(c if c.isalnum() else "_" for c in path.stem)
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise FigureError(f"{path.name} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        text = read_code(path, path.parent, path.name)
+    except UserError as error:
+        raise FigureError(_refused(path, error)) from error
+    try:
+        return execute(name, str(path), text)
     except (Exception, SystemExit) as error:  # anything may be wrong with code of somebody else
         problem = defect_of(name, error, path.name)
         raise FigureError(f"{problem.where}: {problem.what}") from error
-    return module
+
+
+def _refused(path: Path, error: UserError) -> str:
+    told = error.problems[0]
+    return "; ".join(filter(None, [f"{path.name} {told.what}", told.hint]))
