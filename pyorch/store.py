@@ -156,7 +156,8 @@ class Store:
 
         Returns None when another process has set it aside, or has put a whole run in its place.
         """
-        make_folder(self.damaged, below=self.paths.results)
+        refuse_links(self.damaged, self.paths.results)
+        make_folder(self.damaged)
         for number in itertools.count(1):
             kept = self.damaged / f"{run_hash}.{number}"
             if not kept.exists():
@@ -247,7 +248,8 @@ class Store:
         """Move a failed attempt to failed/<hash>/, replacing the previous one."""
         RunPaths(attempt).heartbeat.unlink(missing_ok=True)
         target = self.failed / run_hash
-        make_folder(self.failed, below=self.paths.results)
+        refuse_links(self.failed, self.paths.results)
+        self.failed.mkdir(parents=True, exist_ok=True)
         while True:
             remove(target)
             try:
