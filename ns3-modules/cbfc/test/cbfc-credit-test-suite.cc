@@ -10,6 +10,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <random>
@@ -273,10 +274,15 @@ class Star
      * @brief Add hosts 0 .. n - 1 and switch n; attributes and agents are set before.
      *
      * @param hosts how many
+     * @param next flow control after Credit in the chain, if any
      */
-    void Nodes(uint32_t hosts)
+    void Nodes(uint32_t hosts, const std::string& next = "")
     {
         sim.AddFlowControl("ns3::cbfc::Credit");
+        if (!next.empty())
+        {
+            sim.AddFlowControl(next);
+        }
         std::vector<uint8_t> kinds(hosts, 0);
         kinds.push_back(1);
         sim.AddNodes(kinds.data(), Names(kinds.size()), hosts + 1);
@@ -669,6 +675,155 @@ class LongLinkTest : public TestCase
 
 /**
  * @ingroup cbfc-tests
+ * @brief PFC after Credit in one chain: a port may be paused by both.
+ */
+class ChainTest : public TestCase
+{
+  public:
+    ChainTest()
+        : TestCase("time without credit and pauses by PFC overlap: the time of a port is that of "
+                   "either, in the summary and in the table, to the picosecond")
+    {
+    }
+
+  private:
+    static constexpr int64_t FRAME = 854'400;   //!< ps of 1048 B and 20 B at 10 Gb/s
+    static constexpr int64_t WIRE = 1'000'000;  //!< ps a link
+    static constexpr int64_t PAUSE = 67'200;    //!< ps of a PFC frame
+    static constexpr int64_t END = 900'000'000; //!< ps a run
+
+    /**
+     * @brief Pause times of a run in which host 0 sends to host 1 across a switch, and host 1
+     * storms.
+     *
+     * @param star the network, of which attributes may be set
+     * @param storms start and end of each (ps)
+     * @param slow rate at which host 1 receives (bit/s); 0: as fast as the link
+     * @return pause time of the switch's port to host 1, and of all ports (ps)
+     */
+    std::pair<int64_t, int64_t> Run(Star& star,
+                                    const std::vector<std::pair<int64_t, int64_t>>& storms,
+                                    uint64_t slow = 0)
+    {
+        rdma::Simulation& sim = star.sim;
+        sim.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        star.Nodes(2, "ns3::lossless::Pfc");
+        if (slow)
+        {
+            sim.SetReceiveRate(1, slow, 0);
+        }
+        star.Flow(0, 1, 0);
+        for (const auto& [start, stop] : storms)
+        {
+            sim.AddPauseStorm(1, 3, start, stop);
+        }
+        const std::array<uint32_t, 4> nodes{0, 1, 2, 2};
+        const std::array<int64_t, 4> peers{2, 2, 0, 1};
+        sim.Trace("pause", nodes.data(), peers.data(), 4, 1U << 3, 0);
+        sim.Build();
+        NS_TEST_EXPECT_MSG_EQ(sim.Check(), "", "possible");
+        sim.Run(END);
+        NS_TEST_EXPECT_MSG_EQ(sim.Finish(), "", "nothing is lost");
+        std::pair<int64_t, int64_t> time{};
+        std::map<uint64_t, int64_t> last; // end of the last pause of (node, peer)
+        Rows(sim, [&](int64_t start, int64_t end, uint32_t node, uint32_t peer) {
+            int64_t& before = last.try_emplace(uint64_t{node} << 32 | peer, -1).first->second;
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(start, before, "pauses of a port do not overlap");
+            before = end;
+            time.first += node == 2 && peer == 1 ? end - start : 0;
+            time.second += end - start;
+        });
+        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(Summary(sim)["pause_time_ps"]),
+                              time.second,
+                              "the summary is the sum of the table");
+        return time;
+    }
+
+    /**
+     * @brief Look at the pauses that ports obeyed.
+     *
+     * @param sim the run
+     * @param look called with start, end, node and peer
+     */
+    static void Rows(const rdma::Simulation& sim,
+                     const std::function<void(int64_t, int64_t, uint32_t, uint32_t)>& look)
+    {
+        uint32_t table = 0;
+        while (sim.GetTableName(table) != "pause")
+        {
+            ++table;
+        }
+        std::map<std::string, uintptr_t> columns;
+        for (uint32_t i = 0; i < sim.GetNColumns(table); ++i)
+        {
+            columns[sim.GetColumnName(table, i)] = sim.GetColumnData(table, i);
+        }
+        const auto* start = reinterpret_cast<const int64_t*>(columns.at("start_ps"));
+        const auto* end = reinterpret_cast<const int64_t*>(columns.at("end_ps"));
+        const auto* node = reinterpret_cast<const uint32_t*>(columns.at("node"));
+        const auto* peer = reinterpret_cast<const uint32_t*>(columns.at("peer"));
+        const auto* side = reinterpret_cast<const uint8_t*>(columns.at("side"));
+        for (uint64_t row = 0; row < sim.GetNRows(table); ++row)
+        {
+            if (side[row] == 1)
+            {
+                look(start[row], end[row], node[row], peer[row]);
+            }
+        }
+    }
+
+    void DoRun() override
+    {
+        // 1000 blocks and no grant before the end: 58 frames of 17 blocks go over each link, and a
+        // port is out of credit when it starts the last.
+        constexpr int64_t LAST = 57 * FRAME;
+        constexpr int64_t HOST = END - LAST;
+        const auto starved = FRAME + WIRE + LAST; // when the switch starts its last frame
+        {
+            Star star(64'000);
+            star.Set("Period", "1ms");
+            const auto time = Run(star, {{200'000'000, 300'000'000}, {400'000'000, 500'000'000}});
+            NS_TEST_ASSERT_MSG_EQ(time.first, END - starved, "storms without credit add nothing");
+            NS_TEST_ASSERT_MSG_EQ(time.second, END - starved + HOST, "nor elsewhere");
+        }
+        {
+            Star star(64'000);
+            star.Set("Period", "1ms");
+            const auto time = Run(star, {{200'000'000, -1}});
+            NS_TEST_ASSERT_MSG_EQ(time.first, END - starved, "nor does one that does not end");
+        }
+        {
+            // The class is paused before the first frame comes, and then sends all in one go.
+            constexpr int64_t STOP = 100'000'000;
+            Star star(64'000);
+            star.Set("Period", "1ms");
+            const auto time = Run(star, {{0, STOP}, {500'000'000, 600'000'000}});
+            const int64_t resumed = STOP + PAUSE + WIRE;
+            NS_TEST_ASSERT_MSG_EQ(time.first,
+                                  STOP + END - (resumed + LAST),
+                                  "one pause before, and one from the last frame on");
+        }
+        // Credit comes and goes, storms begin and end whenever they like.
+        std::mt19937_64 random(3);
+        for (int round = 0; round < 30; ++round)
+        {
+            Star star(static_cast<int64_t>(3000 + random() % 30'000));
+            star.Set("Period", std::to_string(1 + random() % 50) + "us");
+            star.Set("OnChange", round % 2 ? "true" : "false");
+            std::vector<std::pair<int64_t, int64_t>> storms;
+            for (int storm = 0; storm < 5; ++storm)
+            {
+                const auto start = static_cast<int64_t>(random() % 800'000'000);
+                storms.emplace_back(start,
+                                    start + 1 + static_cast<int64_t>(random() % 100'000'000));
+            }
+            Run(star, storms, 1'000'000'000 + random() % 5'000'000'000);
+        }
+    }
+};
+
+/**
+ * @ingroup cbfc-tests
  * @brief A ring in which every host sends two hops: CBFC deadlocks, as the GFC paper says, and
  * stays so.
  */
@@ -741,6 +896,7 @@ class CreditTestSuite : public TestSuite
         AddTestCase(new CounterTest, TestCase::Duration::QUICK);
         AddTestCase(new PromiseTest, TestCase::Duration::QUICK);
         AddTestCase(new LongLinkTest, TestCase::Duration::QUICK);
+        AddTestCase(new ChainTest, TestCase::Duration::QUICK);
         AddTestCase(new RingTest, TestCase::Duration::QUICK);
     }
 };

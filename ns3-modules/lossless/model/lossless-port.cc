@@ -461,7 +461,10 @@ Port::NotePauseSent(uint8_t cls, bool on)
 void
 Port::NotePaused(uint8_t cls, bool on)
 {
-    m_pauses.Set(cls, on, NowPs());
+    if (!m_pauses.Set(cls, on, NowPs()))
+    {
+        return;
+    }
     m_egress.SetPaused(cls, on);
     m_pausedTrace(*this, cls, on);
     m_node->GetRoles().TellPause(*this, cls, on, false);

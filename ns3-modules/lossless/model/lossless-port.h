@@ -173,8 +173,9 @@ class Port : public LinkEnd
     /// A flow control has paused or resumed the peer.
     /// @param cls class. @param on whether it is paused.
     void NotePauseSent(uint8_t cls, bool on);
-    /// The port starts or ceases to obey a pause of the peer.
-    /// @param cls class. @param on whether it is paused.
+    /// A flow control of the port starts or ceases to obey a pause of the peer. Several may pause a
+    /// class at the same time; traces and agents learn of the first start and the last end.
+    /// @param cls class. @param on whether this flow control pauses it.
     void NotePaused(uint8_t cls, bool on);
 
     /// The answer of this port's flow controls to WouldHold or WaitsFor may have become true,

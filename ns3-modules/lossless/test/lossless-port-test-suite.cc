@@ -7,6 +7,7 @@
 
 #include "ns3/enum.h"
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-port-observer.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/lossless-shared-buffer.h"
 #include "ns3/object-factory.h"
@@ -400,6 +401,126 @@ class GateTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Notes what an observer of ports is told of held classes.
+ */
+class HeldLog : public PortObserver
+{
+  public:
+    void NotifyHeld(const Port& /* port */, uint8_t /* cls */) override
+    {
+        m_held = true;
+    }
+
+    void NotifyFree(const Port& /* port */, uint8_t /* cls */) override
+    {
+        m_held = false;
+        ++m_freed;
+    }
+
+    void NotifyJoined(const Port&, uint16_t, const Frame&) override
+    {
+    }
+
+    void NotifyLeft(const Port&, uint16_t) override
+    {
+    }
+
+    void NotifyPressure(const Port&, uint16_t, uint8_t, uint8_t) override
+    {
+    }
+
+    void NotifyChange() override
+    {
+    }
+
+    bool m_held{false}; //!< as last told
+    int m_freed{0};     //!< how often it was told that the class is free
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Two flow controls of a chain pause a class: one blocks its queue, one has a gate.
+ */
+class TwoPausersTest : public TestCase
+{
+  public:
+    TwoPausersTest()
+        : TestCase("a class that two flow controls pause is held until both have ended, whichever "
+                   "ends first, and traces see one pause")
+    {
+    }
+
+  private:
+    void Note(const Port& /* port */, uint8_t /* cls */, bool on)
+    {
+        m_edges.push_back(on);
+    }
+
+    /**
+     * @brief Pause class 3 twice and resume it twice.
+     *
+     * @param blockerFirst the one that blocks begins
+     * @param blockerEndsFirst it ends first
+     */
+    void Try(bool blockerFirst, bool blockerEndsFirst)
+    {
+        UsePicoseconds();
+        auto node = CreateObject<SinkNode>();
+        auto peer = CreateObject<SinkNode>();
+        for (auto* one : {&node, &peer})
+        {
+            (*one)->AddPort(CreateObject<Port>());
+        }
+        Port& port = node->GetPort(0);
+        port.Attach(PeekPointer(node), 0, &peer->GetPort(0), 10'000'000'000, 0);
+        peer->GetPort(0).Attach(PeekPointer(peer), 0, &port, 10'000'000'000, 0);
+        port.AddFlowControl(CreateObject<TimedGate>());
+        HeldLog log;
+        node->SetObserver(&log);
+        port.TraceConnectWithoutContext("Paused", MakeCallback(&TwoPausersTest::Note, this));
+        node->Start();
+        peer->Start();
+        m_edges.clear();
+        const auto pause = [&port](bool blocker, bool on) {
+            port.NotePaused(3, on);
+            if (blocker)
+            {
+                port.BlockClass(3, on);
+            }
+        };
+        pause(blockerFirst, true);
+        pause(!blockerFirst, true);
+        NS_TEST_EXPECT_MSG_EQ(log.m_held, true, "held by both");
+        pause(blockerEndsFirst, false);
+        NS_TEST_EXPECT_MSG_EQ(log.m_held, true, "held by the other");
+        NS_TEST_EXPECT_MSG_EQ(log.m_freed, 0, "and never said to be free");
+        NS_TEST_EXPECT_MSG_EQ(port.IsPaused(3), true, "paused by the other");
+        pause(!blockerEndsFirst, false);
+        NS_TEST_EXPECT_MSG_EQ(log.m_held, false, "free");
+        NS_TEST_EXPECT_MSG_EQ(port.IsPaused(3), false, "not paused");
+        NS_TEST_EXPECT_MSG_EQ((m_edges == std::vector<bool>{true, false}), true, "one pause");
+        Simulator::Destroy();
+        node->Dispose();
+        peer->Dispose();
+    }
+
+    void DoRun() override
+    {
+        for (const bool blockerFirst : {false, true})
+        {
+            for (const bool blockerEndsFirst : {false, true})
+            {
+                Try(blockerFirst, blockerEndsFirst);
+            }
+        }
+        FramePool::Clear();
+    }
+
+    std::vector<bool> m_edges; //!< what the trace source said
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief When a switch takes the bytes of a frame into its buffer, and when it lets go of them.
  */
 class ReleaseAtTest : public TestCase
@@ -704,6 +825,7 @@ class PortTestSuite : public TestSuite
         AddTestCase(new ServiceTest, TestCase::Duration::QUICK);
         AddTestCase(new RateTest, TestCase::Duration::QUICK);
         AddTestCase(new GateTest, TestCase::Duration::QUICK);
+        AddTestCase(new TwoPausersTest, TestCase::Duration::QUICK);
         AddTestCase(new ReleaseAtTest, TestCase::Duration::QUICK);
         AddTestCase(new SourcesTest, TestCase::Duration::QUICK);
         AddTestCase(new DwrrTest, TestCase::Duration::QUICK);
