@@ -65,12 +65,14 @@ class OrderProbe : public lossless::FlowControl,
     {
         Expect(!m_started && m_port, "started once, tied to a port");
         m_started = true;
+        m_stamp = lossless::FramePool::ReserveSchemeBytes("order-probe", 1);
     }
 
     void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override
     {
         m_held[frame.cls] += frame.bytes;
         Expect(m_started && queueBytes == m_held[frame.cls], "bytes after an arrival");
+        frame.scheme[m_stamp] = StampOf(frame.flow);
     }
 
     void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override
@@ -78,6 +80,7 @@ class OrderProbe : public lossless::FlowControl,
         int64_t& held = m_held[departure.cls];
         held -= departure.bytes;
         Expect(held >= 0 && queueBytes == held, "bytes after a departure");
+        Expect(departure.scheme[m_stamp] == StampOf(departure.flow), "its bytes leave, too");
     }
 
     void NotifyXoff(uint8_t cls, bool xoff) override
@@ -125,6 +128,11 @@ class OrderProbe : public lossless::FlowControl,
     static uint64_t g_calls;      //!< calls
 
   private:
+    static uint8_t StampOf(uint32_t flow)
+    {
+        return static_cast<uint8_t>(1 + flow % 255);
+    }
+
     static void Expect(bool condition, const char* /* rule */)
     {
         ++g_calls;
@@ -135,6 +143,7 @@ class OrderProbe : public lossless::FlowControl,
     std::array<bool, lossless::N_CLASSES> m_off{};     //!< OFF
     mutable const lossless::Frame* m_asked{nullptr};   //!< last head asked for
     uint64_t m_queued{0};                              //!< frames in the egress queues
+    uint32_t m_stamp{0};                               //!< of its byte in Frame::scheme
     bool m_started{false};                             //!< Start was called
 };
 

@@ -250,11 +250,17 @@ FabricNode::PassThrough(Frame* frame, Port& ingress)
     {
         return false;
     }
+    ReleaseHere(frame);
+    return true;
+}
+
+void
+FabricNode::ReleaseHere(Frame* frame)
+{
     frame->charged = false;
     Departure departure = Departure::Of(*frame);
     departure.egress = 0;
     Release(departure);
-    return true;
 }
 
 void

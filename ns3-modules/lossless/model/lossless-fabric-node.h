@@ -137,6 +137,9 @@ class FabricNode : public PortOwner
     /// @param frame the frame. @param ingress port by which it arrived. @return false if it was
     /// dropped.
     bool PassThrough(Frame* frame, Port& ingress);
+    /// Release a frame that was charged to egress 0, because it stays in this host.
+    /// @param frame the frame; its node consumes it next.
+    void ReleaseHere(Frame* frame);
 
     void Discard(Frame* frame, DropCause cause) final;
     /// Send a frame that was removed from an egress queue by another port. It no longer follows the

@@ -423,8 +423,7 @@ Host::Served()
     Frame* frame = m_received.Pop();
     m_serving = false;
     m_nextTake = NowPs() + m_receiveInterval.GetTimeStep();
-    frame->charged = false;
-    Release({frame->flow, 0, 0, frame->bytes, frame->cls});
+    ReleaseHere(frame);
     Process(frame);
     ServeNext();
 }
