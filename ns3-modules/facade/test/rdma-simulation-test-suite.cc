@@ -579,6 +579,29 @@ class CheckTest : public TestCase
                               std::string::npos,
                               "allowing loss does not make the buffer larger");
 
+        // Nothing is paused, nothing promised: what the lossy pool leaves must take a frame.
+        const auto least = [](int64_t shared, int64_t xoff) {
+            Network net;
+            net.Set("SharedBuffer", "Size", 1'000'000 + shared);
+            net.Set("SharedBuffer", "Threshold", xoff ? "Static" : "Dynamic");
+            net.Set("SharedBuffer", "Xoff", std::max<int64_t>(xoff, 1));
+            net.Set("SharedBuffer", "Xon", 0);
+            net.Star(2, RATE, DELAY);
+            net.Flow(0, 1, 1000);
+            net.sim.Build();
+            return net.sim.Check();
+        };
+        NS_TEST_ASSERT_MSG_EQ(least(1048, 9000), "", "a frame of 1048 B just fits");
+        NS_TEST_ASSERT_MSG_EQ(least(8 * 1048, 0), "", "alpha is 1/8");
+        for (const auto& [shared, xoff] :
+             {std::pair{0, 0}, {0, 9000}, {8 * 1048 - 1, 0}, {9000, 1047}})
+        {
+            NS_TEST_ASSERT_MSG_NE(
+                least(shared, xoff).find("of lossless class 3, less than a frame of 1048 B"),
+                std::string::npos,
+                "every frame would be lost: " << least(shared, xoff));
+        }
+
         NS_TEST_ASSERT_MSG_EQ(Star({{"Xoff", 1000}, {"Xon", 1000}}), "", "XON may equal XOFF");
         NS_TEST_ASSERT_MSG_NE(
             Star({{"Xoff", 1000}, {"Xon", 1001}}).find("Xon 1001 B is above Xoff"),

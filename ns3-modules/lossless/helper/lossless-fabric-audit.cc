@@ -85,6 +85,33 @@ FabricAudit::CheckDemand(const Port& port)
 }
 
 std::string
+FabricAudit::CheckRoom(const Switch& node)
+{
+    const BufferPolicy& buffer = node.GetBuffer();
+    if (buffer.GetSharedSize() < 0)
+    {
+        return {}; // over-committed, which its own check says
+    }
+    for (uint16_t index = 0; index < node.GetNPorts(); ++index)
+    {
+        const int64_t frame = node.GetPort(index).GetLargestFrame();
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            const int64_t room = buffer.GetRoom(index, cls);
+            if (buffer.IsLossless(cls) && room < frame)
+            {
+                std::ostringstream problem;
+                problem << node.GetName() << ": an empty buffer has room for " << room
+                        << " B of lossless class " << +cls << ", less than a frame of " << frame
+                        << " B, so that all are lost; raise Size, lower LossyPool, or allow loss\n";
+                return problem.str();
+            }
+        }
+    }
+    return {};
+}
+
+std::string
 FabricAudit::Check(bool allowLoss) const
 {
     std::ostringstream problems;
@@ -115,6 +142,7 @@ FabricAudit::Check(bool allowLoss) const
     for (const Switch* node : GetSwitches())
     {
         problems << node->GetForwarding().Check();
+        problems << (allowLoss ? "" : CheckRoom(*node));
     }
     return problems.str();
 }

@@ -87,6 +87,12 @@ BufferPolicy::GetOwn(uint16_t /* port */, uint8_t /* cls */) const
     return 0;
 }
 
+int64_t
+BufferPolicy::GetRoom(uint16_t port, uint8_t cls) const
+{
+    return std::max({GetOwn(port, cls), GetHeadroom(port, cls), m_sharedSize});
+}
+
 std::string
 BufferPolicy::DescribeDemands(int64_t missing) const
 {

@@ -89,6 +89,11 @@ class BufferPolicy : public Object
     /// Room of a queue before it turns OFF, whatever the other queues hold.
     /// @param port ingress port. @param cls class. @return bytes; by default 0.
     virtual int64_t GetOwn(uint16_t port, uint8_t cls) const;
+    /// The largest frame that a queue can take while all queues are empty. A frame is charged to
+    /// one segment as a whole.
+    /// @param port ingress port. @param cls class. @return bytes; by default the larger of GetOwn,
+    /// GetHeadroom and the shared segment.
+    virtual int64_t GetRoom(uint16_t port, uint8_t cls) const;
 
     /// A frame has arrived.
     /// @param ingress port by which it arrived. @param egress port by which it will leave.
@@ -131,6 +136,12 @@ class BufferPolicy : public Object
     bool IsLossless(uint8_t cls) const
     {
         return (m_losslessClasses >> cls) & 1U;
+    }
+
+    /// @return the lossless classes: bit c is set for class c.
+    uint32_t GetLosslessClasses() const
+    {
+        return m_losslessClasses;
     }
 
     /// Bytes of a lossless queue.

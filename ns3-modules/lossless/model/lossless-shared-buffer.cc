@@ -264,5 +264,11 @@ SharedBuffer::GetOwn(uint16_t port, uint8_t cls) const
     return m_parts[Index(port, cls)].own;
 }
 
+int64_t
+SharedBuffer::GetRoom(uint16_t port, uint8_t cls) const
+{
+    return std::max({GetOwn(port, cls), GetHeadroom(port, cls), GetXoff(port, cls)});
+}
+
 } // namespace lossless
 } // namespace ns3

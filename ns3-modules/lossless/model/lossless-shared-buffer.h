@@ -60,6 +60,7 @@ class SharedBuffer : public BufferPolicy
     std::string Check() const override;
     int64_t GetHeadroom(uint16_t port, uint8_t cls) const override;
     int64_t GetOwn(uint16_t port, uint8_t cls) const override;
+    int64_t GetRoom(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
 
     /// The Xoff threshold on the shared bytes of a queue.

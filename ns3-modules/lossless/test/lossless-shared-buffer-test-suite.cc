@@ -567,6 +567,8 @@ class SharedBufferMixedTest : public TestCase
                                  static_cast<uint8_t>(random() % N_CLASSES),
                                  static_cast<int64_t>(64 + random() % 1500) * scale};
                 auto expected = SharedBuffer::Verdict::ADMITTED;
+                const bool first = held.empty() && (lossless >> frame.cls & 1);
+                const int64_t room = first ? buffer->GetRoom(frame.ingress, frame.cls) : 0;
                 if (!(lossless >> frame.cls & 1))
                 {
                     const int64_t free = lossyPool - lossyHeld(-1, 0);
@@ -613,6 +615,9 @@ class SharedBufferMixedTest : public TestCase
                 {
                     held.push_back(frame);
                 }
+                NS_TEST_ASSERT_MSG_EQ((!first || (frame.bytes <= room) == !held.empty()),
+                                      true,
+                                      "room of an empty buffer, seed " << seed);
             }
             else
             {
