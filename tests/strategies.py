@@ -33,9 +33,7 @@ def size(name: str, default: int, low: int = 0) -> AttributeInfo:
 
 def kind(name: str, parent: str, *attributes: AttributeInfo, abstract: bool = False) -> TypeInfo:
     """A registered type."""
-    return TypeInfo(
-        f"ns3::{name}", parent, name.split("::", maxsplit=1)[0], "Help.", abstract, attributes
-    )
+    return TypeInfo(f"ns3::{name}", parent, name.split("::", maxsplit=1)[0], abstract, attributes)
 
 
 BUFFER_POLICY = (

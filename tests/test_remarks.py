@@ -158,20 +158,19 @@ def test_what_is_said_fits_on_a_screen() -> None:
 
 TYPES = catalogue(
     [
-        TypeInfo("ns3::rdma::CongestionControl", "ns3::Object", "rdma", "", abstract=True),
-        TypeInfo("ns3::lossless::SwitchAgent", "ns3::Object", "lossless", "", abstract=True),
-        TypeInfo("ns3::x::Marker", "ns3::lossless::SwitchAgent", "x", "", abstract=False),
-        TypeInfo("ns3::x::BetterMarker", "ns3::x::Marker", "x", "", abstract=False),
-        TypeInfo("ns3::x::Other", "ns3::lossless::SwitchAgent", "x", "", abstract=False),
+        TypeInfo("ns3::rdma::CongestionControl", "ns3::Object", "rdma", abstract=True),
+        TypeInfo("ns3::lossless::SwitchAgent", "ns3::Object", "lossless", abstract=True),
+        TypeInfo("ns3::x::Marker", "ns3::lossless::SwitchAgent", "x", abstract=False),
+        TypeInfo("ns3::x::BetterMarker", "ns3::x::Marker", "x", abstract=False),
+        TypeInfo("ns3::x::Other", "ns3::lossless::SwitchAgent", "x", abstract=False),
         TypeInfo(
             "ns3::x::Control",
             "ns3::rdma::CongestionControl",
             "x",
-            "",
             abstract=False,
             signaller="ns3::x::Marker",
         ),
-        TypeInfo("ns3::x::Alone", "ns3::rdma::CongestionControl", "x", "", abstract=False),
+        TypeInfo("ns3::x::Alone", "ns3::rdma::CongestionControl", "x", abstract=False),
     ]
 )
 
@@ -206,7 +205,6 @@ BUFFER = TypeInfo(
     "ns3::lossless::SharedBuffer",
     "ns3::lossless::BufferPolicy",
     "lossless",
-    "",
     abstract=False,
     attributes=[
         AttributeInfo("Threshold", "", "ns3::EnumValue", "Dynamic", "Dynamic|Static"),

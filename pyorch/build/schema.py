@@ -59,7 +59,6 @@ class TypeInfo:
     name: str
     parent: str
     group: str
-    help: str
     abstract: bool
     attributes: Sequence[AttributeInfo] = ()
     traces: Sequence[TraceInfo] = ()
@@ -173,7 +172,6 @@ def _type_info(entry: dict[str, Any]) -> TypeInfo:
         name=entry["name"],
         parent=entry["parent"],
         group=entry["group"],
-        help=entry["help"],
         abstract=bool(entry["abstract"]),
         attributes=tuple(AttributeInfo(**attribute) for attribute in entry["attributes"]),
         traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),

@@ -74,7 +74,7 @@ DescribeType(TypeId tid)
 {
     std::ostringstream out;
     out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
-        << ",\"group\":" << Json(tid.GetGroupName()) << ",\"help\":\"\""
+        << ",\"group\":" << Json(tid.GetGroupName())
         << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ","
         << DescribeNeeds(tid) << ",\"attributes\":[";
     bool first = true;

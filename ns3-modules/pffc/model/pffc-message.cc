@@ -20,7 +20,6 @@ void
 Write(const Message& message, ControlFrame& control)
 {
     control.opcode = message.opcode;
-    control.value.fill(0);
     control.value[0] = message.sequence;
     uint32_t words = 1;
     if (message.opcode == STATE_OPCODE)

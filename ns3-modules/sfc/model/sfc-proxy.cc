@@ -196,7 +196,6 @@ SfcProxy::Act(Edge& edge, const Message& message)
     Frame* frame = FramePool::TakeControl();
     frame->control->opcode = PFC_OPCODE;
     frame->control->classes = static_cast<uint16_t>(longer);
-    frame->control->value.fill(0);
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if ((longer >> cls) & 1U)

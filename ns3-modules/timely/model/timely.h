@@ -56,12 +56,6 @@ class Timely : public rdma::CongestionControl
     void NotifyAck(const lossless::Frame& frame) override;
     void Report(lossless::Summary& summary) const override;
 
-    /// The target rate. @return bit/s on the wire.
-    double GetCurrentRate() const
-    {
-        return m_current;
-    }
-
     /// TracedCallback signature of samples.
     /// @param flow number. @param rtt round-trip time (ps).
     /// @param gradient normalised. @param rate resulting rate, bit/s on the wire.

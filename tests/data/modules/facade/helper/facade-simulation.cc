@@ -25,7 +25,7 @@ std::string
 Simulation::Describe(const std::string& groups)
 {
     return R"([{"name": "ns3::demo::Counter", "parent": "ns3::Object", "group": ")" + groups +
-           R"(", "help": "", "abstract": false, "attributes": [{"name": "Step", )"
+           R"(", "abstract": false, "attributes": [{"name": "Step", )"
            R"("help": "What to add", "type": "ns3::UintegerValue", "default": "1", )"
            R"("allowed": "uint32_t 0:8"}], "traces": []}])";
 }
