@@ -25,14 +25,13 @@ from pyorch.simulate import _with_keys
 PROJECT = Paths(Path(__file__).resolve().parents[1])
 CONTROL = "ns3::rdma::CongestionControl"
 TYPES = [
-    TypeInfo(CONTROL, "ns3::Object", "rdma", "", abstract=True),
-    TypeInfo("ns3::x::Int", CONTROL, "x", "", abstract=False, telemetry=True),
-    TypeInfo("ns3::x::Plain", CONTROL, "x", "", abstract=False),
+    TypeInfo(CONTROL, "ns3::Object", "rdma", abstract=True),
+    TypeInfo("ns3::x::Int", CONTROL, "x", abstract=False, telemetry=True),
+    TypeInfo("ns3::x::Plain", CONTROL, "x", abstract=False),
     TypeInfo(
         "ns3::rdma::QueuePair",
         "ns3::Object",
         "rdma",
-        "",
         abstract=False,
         attributes=[AttributeInfo("TelemetryHops", "", "ns3::UintegerValue", "5", "uint32_t 1:15")],
     ),

@@ -128,6 +128,7 @@ Bfc::Start()
 {
     lossless::PortOwner& node = m_port->GetNode();
     m_isSwitch = node.GetLargestFrame() == 0;
+    m_lossless = node.GetBuffer().GetLosslessClasses();
     m_queues = GetOwnQueues();
     m_hrtt = m_hrttTime.IsZero() ? 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay()
                                  : m_hrttTime.GetTimeStep();
@@ -248,7 +249,7 @@ Bfc::PickQueue(uint8_t cls, uint64_t key) const
 uint16_t
 Bfc::SelectQueue(const Frame& frame, uint16_t queue) const
 {
-    if (queue >= N_CLASSES)
+    if (queue >= N_CLASSES || !((m_lossless >> frame.cls) & 1U))
     {
         return queue;
     }
@@ -529,6 +530,10 @@ Bfc::ReceiveControl(const ControlFrame& control)
     if (!Read(control, message))
     {
         return false;
+    }
+    if (KeepLossless(1U << message.cls) == 0)
+    {
+        return true;
     }
     ClassState& state = m_classes[message.cls];
     NameFilter& heard = FilterFor(state.heard, false);

@@ -187,6 +187,7 @@ class Bfc : public lossless::FlowControl,
     uint32_t m_bytes{0};                                   //!< offset of its bytes in Frame::scheme
     uint16_t m_queues{0};                                  //!< own queues of a class at this port
     bool m_isSwitch{false};                                //!< the node is a switch
+    uint32_t m_lossless{0}; //!< bit c: class c is lossless; others have no own queues or pauses
 
     bool m_soonDue{false};                     //!< m_soon is pending
     bool m_intervalDue{false};                 //!< m_atInterval is pending

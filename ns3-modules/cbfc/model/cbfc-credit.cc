@@ -12,6 +12,7 @@
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
 
+#include <bit>
 #include <sstream>
 
 namespace ns3
@@ -108,10 +109,7 @@ Credit::Start()
 {
     m_blocks = static_cast<uint32_t>(m_buffer / BLOCK_BYTES);
     m_largest = BlocksOf(m_port->GetLargestFrame());
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-    {
-        m_lossless |= m_port->GetNode().GetBuffer().IsLossless(cls) << cls;
-    }
+    m_lossless = m_port->GetNode().GetBuffer().GetLosslessClasses();
     NS_LOG_INFO("port to node " << m_port->GetPeerId() << " grants " << m_blocks
                                 << " blocks per class");
     m_limit.fill(m_blocks);
@@ -252,7 +250,6 @@ Credit::Grant(uint8_t cls)
     ControlFrame& control = *frame->control;
     control.opcode = CREDIT_OPCODE;
     control.classes = static_cast<uint16_t>(1U << cls);
-    control.value.fill(0);
     const uint32_t mask = UINT32_MAX >> (32 - m_bits);
     control.value[0] = GetLimit(cls) & mask;
     control.value[1] = m_sent[cls] & mask;
@@ -268,11 +265,12 @@ Credit::ReceiveControl(const ControlFrame& control)
     {
         return false;
     }
-    uint8_t cls = 0;
-    while (!((control.classes >> cls) & 1U))
+    const uint32_t classes = KeepLossless(control.classes);
+    if (classes == 0)
     {
-        ++cls;
+        return true;
     }
+    const auto cls = static_cast<uint8_t>(std::countr_zero(classes));
     const int32_t lost = Ahead(control.value[1], m_received[cls], m_bits);
     if (lost > 0)
     {

@@ -343,9 +343,11 @@ Dcfit::NotifyControl(Port& port, const ControlFrame& control)
     const uint16_t index = port.GetIndex();
     Block block;
     const bool has = block.ReadFrom(control);
+    // A pause of another class is not obeyed, so it holds nothing up.
+    const uint32_t classes = control.classes & m_node->GetBuffer().GetLosslessClasses();
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        if (!((control.classes >> cls) & 1U))
+        if (!((classes >> cls) & 1U))
         {
             continue;
         }
@@ -524,7 +526,6 @@ Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
     Frame* frame = FramePool::TakeControl();
     frame->control->opcode = DCFIT_OPCODE;
     frame->control->classes = static_cast<uint16_t>(1U << cls);
-    frame->control->value.fill(0);
     Block block(kind);
     block.Add(cls, message);
     block.AppendTo(*frame->control);

@@ -203,6 +203,55 @@ class PauseStormTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief A NIC that pauses a class which PFC does not protect.
+ */
+class LossyStormTest : public TestCase
+{
+  public:
+    LossyStormTest()
+        : TestCase("a pause storm of a class that is not lossless changes no frame, and is counted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t END = 1'000'000'000;
+        std::vector<int64_t> delivered;
+        for (const bool storm : {false, true})
+        {
+            Network net;
+            net.Set("Port", "Overhead", 0);
+            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.Star(2, 100'000'000'000, PfcPair::WIRE);
+            net.Flow(0, 1, 0, 0, 0, 50'000'000'000);
+            if (storm)
+            {
+                net.sim.AddPauseStorm(1, 0, 100'000'000, -1);
+            }
+            net.sim.Build();
+            net.sim.Run(END);
+            NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("dropped_frames"), 0, "nothing is dropped");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("pause_time_ps"), 0, "nothing is paused");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("blocked_by_host"), 0, "nobody waits for the host");
+            NS_TEST_ASSERT_MSG_EQ(net.Number("control_frames_ignored"),
+                                  net.Number("pfc_frames_sent"),
+                                  "all PFC frames were ignored");
+            NS_TEST_ASSERT_MSG_EQ((net.Number("pfc_frames_sent") > 0), storm, "there were some");
+            delivered.push_back(net.Column("flow", "delivered_bytes").front());
+        }
+        NS_TEST_ASSERT_MSG_EQ(delivered[1], delivered[0], "as without a storm");
+        // 1000 B of payload every 1048 B at 50 Gb/s; the first arrives after two links.
+        constexpr int64_t FIRST = 2 * (PfcPair::FRAME + PfcPair::WIRE);
+        NS_TEST_ASSERT_MSG_EQ(delivered[0],
+                              ((END - FIRST) / (2 * PfcPair::FRAME) + 1) * 1000,
+                              "the rate of the flow");
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief A host that pauses forever blocks its senders, which is not a deadlock of the network.
  */
 class HostRootedTest : public TestCase
@@ -789,6 +838,7 @@ class HostTestSuite : public TestSuite
     {
         AddTestCase(new SlowReceiverTest, TestCase::Duration::QUICK);
         AddTestCase(new PauseStormTest, TestCase::Duration::QUICK);
+        AddTestCase(new LossyStormTest, TestCase::Duration::QUICK);
         AddTestCase(new HostRootedTest, TestCase::Duration::QUICK);
         AddTestCase(new StormOnSlowHostTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomTroubleTest, TestCase::Duration::QUICK);

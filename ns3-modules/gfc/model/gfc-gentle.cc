@@ -10,6 +10,7 @@
 #include "ns3/lossless-port.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <sstream>
 
@@ -212,7 +213,6 @@ Gentle::Send(uint8_t cls)
     Frame* frame = FramePool::TakeControl();
     frame->control->opcode = GetOpcode();
     frame->control->classes = static_cast<uint16_t>(1U << cls);
-    frame->control->value.fill(0);
     frame->control->value[cls] = m_word[cls];
     m_sent[cls] = m_word[cls];
     m_lastSent[cls] = NowPs();
@@ -284,12 +284,10 @@ Gentle::ReceiveControl(const ControlFrame& control)
         return false;
     }
     const int64_t now = NowPs();
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
     {
-        if ((control.classes >> cls) & 1U)
-        {
-            SetRate(cls, GetRate(control.value[cls]), now);
-        }
+        const auto cls = static_cast<uint8_t>(std::countr_zero(left));
+        SetRate(cls, GetRate(control.value[cls]), now);
     }
     m_port->Kick();
     return true;

@@ -245,6 +245,7 @@ FabricAudit::Report(Summary& summary) const
             summary["pauses_sent"] += static_cast<double>(port.GetCounters().pausesSent);
             summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
             summary["control_frames_sent"] += static_cast<double>(port.GetCounters().controlOut);
+            summary["control_frames_ignored"] += static_cast<double>(port.GetChain().GetIgnored());
             summary["data_hops"] += static_cast<double>(port.GetCounters().dataIn);
             for (const auto& flowControl : port.GetChain().GetMembers())
             {

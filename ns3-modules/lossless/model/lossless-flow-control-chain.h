@@ -81,6 +81,20 @@ class FlowControlChain
     /// A control frame takes effect: pass it to the member that recognises it.
     /// @param control the frame.
     void ReceiveControl(const ControlFrame& control) const;
+
+    /// A control frame addressed classes that are not lossless here.
+    void NoteIgnored()
+    {
+        ++m_ignored;
+    }
+
+    /// @return number of control frames that were ignored, all or in part, because they addressed
+    /// classes that are not lossless here.
+    uint64_t GetIgnored() const
+    {
+        return m_ignored;
+    }
+
     /// The link went down or came up.
     /// @param up true: up.
     void NotifyLink(bool up) const;
@@ -92,6 +106,7 @@ class FlowControlChain
     std::vector<DeadlockModel*> m_deadlockModels; //!< of the members
     std::array<uint32_t, N_CLASSES>
         m_reasons{};               //!< by class: number of reasons to pause the upstream
+    uint64_t m_ignored{0};         //!< see GetIgnored
     bool m_hasUnjudgedGate{false}; //!< see HasUnjudgedGate
     bool m_started{false};         //!< the chain is closed
 };

@@ -5,6 +5,9 @@
  */
 #include "lossless-flow-control.h"
 
+#include "lossless-port-owner.h"
+#include "lossless-port.h"
+
 namespace ns3
 {
 namespace lossless
@@ -24,6 +27,17 @@ void
 FlowControl::SetPort(Port* port)
 {
     m_port = port;
+}
+
+uint32_t
+FlowControl::KeepLossless(uint32_t classes) const
+{
+    const uint32_t kept = classes & m_port->GetNode().GetBuffer().GetLosslessClasses();
+    if (kept != classes)
+    {
+        m_port->GetChain().NoteIgnored();
+    }
+    return kept;
 }
 
 BufferDemand

@@ -15,6 +15,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 
 namespace ns3
@@ -138,7 +139,6 @@ Pfc::Send(uint32_t classes, uint32_t quanta)
     Frame* frame = FramePool::TakeControl();
     frame->control->opcode = PFC_OPCODE;
     frame->control->classes = static_cast<uint16_t>(classes);
-    frame->control->value.fill(0);
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if ((classes >> cls) & 1U)
@@ -188,12 +188,9 @@ Pfc::ReceiveControl(const ControlFrame& control)
     {
         return false;
     }
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
     {
-        if (!((control.classes >> cls) & 1U))
-        {
-            continue;
-        }
+        const auto cls = static_cast<uint8_t>(std::countr_zero(left));
         const uint32_t quanta = control.value[cls];
         if (quanta == 0)
         {

@@ -32,7 +32,8 @@ namespace lossless
  * the pause expires. In OnOff mode a pause lasts until the resume, as in most simulators; the two
  * are equivalent while no refresh is lost.
  *
- * A received frame takes effect after Port's ControlDelay.
+ * A received frame takes effect after Port's ControlDelay, and only for classes that are lossless
+ * at the node which received it.
  */
 class Pfc : public FlowControl, public XoffListener, public DeadlockModel
 {

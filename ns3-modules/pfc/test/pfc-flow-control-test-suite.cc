@@ -39,9 +39,15 @@ namespace tests
 class ProbeNode : public TestNode
 {
   public:
-    ProbeNode()
+    /**
+     * @brief Make one.
+     *
+     * @param lossless its lossless classes: bit c is set for class c
+     */
+    explicit ProbeNode(uint32_t lossless)
     {
-        SetBuffer(CreateObjectWithAttributes<SharedBuffer>("LosslessClasses", UintegerValue(0xff)));
+        SetBuffer(
+            CreateObjectWithAttributes<SharedBuffer>("LosslessClasses", UintegerValue(lossless)));
     }
 
     void Receive(Frame* frame, Port& /* ingress */) override
@@ -85,17 +91,19 @@ class PfcTest : public TestCase
      * @param refreshAt of Pfc
      * @param controlDelay of the ports
      * @param rate of the link (bit/s)
+     * @param lossless classes that are lossless at a; at b all are
      */
     void Connect(const std::string& mode,
                  uint32_t quanta,
                  double refreshAt,
                  Time controlDelay,
-                 uint64_t rate = RATE)
+                 uint64_t rate = RATE,
+                 uint32_t lossless = 0xff)
     {
         UsePicoseconds();
         for (auto* node : {&m_a, &m_b})
         {
-            *node = CreateObject<ProbeNode>();
+            *node = CreateObject<ProbeNode>(node == &m_a ? lossless : 0xff);
             auto port = CreateObjectWithAttributes<Port>("Overhead",
                                                          UintegerValue(0),
                                                          "ControlDelay",
@@ -262,6 +270,53 @@ class PfcPauseTest : public PfcTest
     }
 
     std::string m_mode; //!< of Pfc
+};
+
+/**
+ * @ingroup pfc-tests
+ * @brief A pause of a class that is not lossless where it arrives.
+ */
+class PfcLossyClassTest : public PfcTest
+{
+  public:
+    PfcLossyClassTest()
+        : PfcTest("a class that is not lossless does not obey a pause, which is counted, and a "
+                  "lossless one in the same frame does")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const char* mode : {"Timer", "OnOff"})
+        {
+            Connect(mode, MAX_QUANTA, 0.5, PicoSeconds(0), RATE, 1U << 5);
+            Send(5, 400);
+            Send(2, 400);
+            // The second frame goes when the first has gone, and takes over the third's words.
+            Pressure(0, 1, true);
+            Pressure(1, 2, true);
+            Pressure(2, 5, true);
+            RunUntil(100'000'000);
+            const int begun = (2 * CONTROL + DELAY + FRAME - 1) / FRAME;
+            NS_TEST_EXPECT_MSG_EQ(Count(5, 0, NowPs()), begun, "class 5 is paused, " << mode);
+            NS_TEST_EXPECT_MSG_EQ(Count(2, 0, NowPs()), 400, "class 2 is not");
+            NS_TEST_EXPECT_MSG_EQ(m_b->m_arrivals.back().first,
+                                  (400 + begun) * FRAME + DELAY,
+                                  "and never waits");
+            NS_TEST_EXPECT_MSG_EQ(PortA().IsPaused(1) || PortA().IsPaused(2),
+                                  false,
+                                  "not even noted");
+            NS_TEST_EXPECT_MSG_EQ(PortA().GetPausedTime(),
+                                  NowPs() - 2 * CONTROL - DELAY,
+                                  "the time of class 5 alone");
+            NS_TEST_EXPECT_MSG_EQ(PortA().GetChain().GetIgnored(),
+                                  2,
+                                  "both frames had such classes");
+            NS_TEST_EXPECT_MSG_EQ(PortB().GetCounters().controlOut, 2, "two frames");
+            DoTeardown();
+        }
+    }
 };
 
 /**
@@ -667,6 +722,7 @@ class PfcTestSuite : public TestSuite
     {
         AddTestCase(new PfcPauseTest("Timer"), TestCase::Duration::QUICK);
         AddTestCase(new PfcPauseTest("OnOff"), TestCase::Duration::QUICK);
+        AddTestCase(new PfcLossyClassTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcStatesTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcTimerTest, TestCase::Duration::QUICK);
         AddTestCase(new PfcRefreshTest, TestCase::Duration::QUICK);

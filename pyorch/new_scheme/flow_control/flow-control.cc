@@ -3,10 +3,10 @@
  */
 #include "@module@-flow-control.h"
 
-#include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
 #include "ns3/uinteger.h"
 
+#include <bit>
 #include <sstream>
 
 namespace ns3
@@ -64,8 +64,8 @@ std::string
 void
 @Class@::NotifyReceived(const Frame& frame, int64_t queueBytes)
 {
-    // Lossy classes are never stopped; the buffer of this node knows which ones they are.
-    if (queueBytes > m_xoff && m_port->GetNode().GetBuffer().IsLossless(frame.cls))
+    // Called for lossless classes only: no other is stopped.
+    if (queueBytes > m_xoff)
     {
         Tell(frame.cls, true);
     }
@@ -93,7 +93,6 @@ void
     Frame* frame = FramePool::TakeControl();
     frame->control->opcode = OPCODE;
     frame->control->classes = static_cast<uint16_t>(bit);
-    frame->control->value.fill(0);
     frame->control->value[cls] = stop ? 1 : 0;
     m_messages += m_port->SendState(frame, true) ? 1 : 0;
 }
@@ -105,12 +104,10 @@ bool
     {
         return false;
     }
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
     {
-        if ((control.classes >> cls) & 1U)
-        {
-            Obey(cls, control.value[cls] != 0);
-        }
+        const auto cls = static_cast<uint8_t>(std::countr_zero(left));
+        Obey(cls, control.value[cls] != 0);
     }
     return true;
 }
