@@ -138,13 +138,18 @@ def _folder(place: str, paths: Paths) -> Path:
 def _read_run(folder: Path) -> tuple[Key, Run]:
     """Read a finished run. Raises UserError when it is damaged."""
     try:
+        if problem := seal.problem_of(folder, folder.name, quick=True):
+            raise problem
         sealed = seal.read_seal(folder, folder.name)
         spec = json.loads(seal.read_file(folder, sealed, "spec.json"))
         summary = json.loads(seal.read_file(folder, sealed, "summary.json"))
+        params = {name: str(value) for name, value in spec["params"].items() if value != ""}
+        seed = int(spec["seed"])
     except seal.DamagedError as error:
         raise UserError([Problem(str(error.file), error.what)]) from error
-    params = {name: str(value) for name, value in spec["params"].items() if value != ""}
-    seed = spec["seed"]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        what = "is not the spec of a run as pyorch writes it"
+        raise UserError([Problem(str(folder / "spec.json"), what)]) from error
     metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
     values = known_numbers(summary["summary"])
     for one in metrics:

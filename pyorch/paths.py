@@ -206,6 +206,15 @@ def expanded(path: str) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises then)
 
 
+def current_folder() -> Path:
+    """The folder that relative paths start from. Raises UserError when it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        what, hint = "it was deleted", "change to another one with `cd`"
+        raise UserError([Problem("the current folder", what, None, hint)]) from error
+
+
 def project_root() -> Path:
     """The project: $PYORCH_ROOT, else the folder with pyorch.toml above the current one.
 
@@ -219,11 +228,7 @@ def project_root() -> Path:
         if root.is_dir():
             return root
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
-    try:
-        here = Path.cwd()
-    except FileNotFoundError as error:
-        what, hint = "it was deleted", "change to another one with `cd`"
-        raise UserError([Problem("the current folder", what, None, hint)]) from error
+    here = current_folder()
     for folder in (here, *here.parents):
         if (folder / PROJECT_FILE).is_file():
             vouch([folder / PROJECT_FILE], named=folder)

@@ -13,9 +13,11 @@ import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
 from pyorch.files import opened
@@ -25,6 +27,8 @@ from pyorch.paths import RunPaths
 SMALL_BYTES = 65_536
 """A quick look reads files up to this size; larger ones are judged by their size and time."""
 
+_MOST_BYTES = 10**6
+"""Of a seal itself: it has a line for each table."""
 _HEAD = "# pyorch "
 _FOOT = "# sha256 of the lines above: "
 _ALTERED = "was altered"
@@ -74,8 +78,8 @@ def read_seal(folder: Path, run_hash: str) -> Seal:
     """
     file = RunPaths(folder).sums
     folder.stat()
-    with _found(file, "is missing: the run is damaged, or older than checksums of runs"):
-        data = file.read_bytes()
+    missing = "is missing: the run is damaged, or older than checksums of runs"
+    data = _content(file, _MOST_BYTES, missing)
     text, _, foot = data.decode("utf-8", errors="replace").rpartition(_FOOT)
     if foot != f"{_digest(text.encode())}\n":
         raise DamagedError(file, _ALTERED if data else "is empty")
@@ -120,7 +124,7 @@ def stamp(folder: Path) -> tuple[int, ...]:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.name in _SEALED or entry.name.endswith(".parquet"):
-                    status = entry.stat()
+                    status = entry.stat(follow_symlinks=False)  # a run has no links
                     found += (status.st_ino, status.st_size)
                     found += (status.st_mtime_ns, status.st_ctime_ns)
     except NotADirectoryError:
@@ -175,7 +179,7 @@ def _check_large(file: Path, size: int, digest: str, trusted_ns: int) -> None:
             raise DamagedError(file, _wrong_size(found.st_size, size))
         if found.st_mtime_ns < trusted_ns:
             return
-        with file.open("rb", buffering=0) as content:
+        with _opened(file) as content:
             if hashlib.file_digest(content, "sha256").hexdigest() != digest:
                 raise DamagedError(file, _ALTERED)
 
@@ -188,13 +192,32 @@ def read_file(folder: Path, seal: Seal, name: str) -> bytes:
     file = folder / name
     if name not in seal.digests:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
-    with _found(file):
-        data = file.read_bytes()
+    data = _content(file, seal.sizes[name])
     if len(data) != seal.sizes[name]:
-        raise DamagedError(file, _wrong_size(len(data), seal.sizes[name]))
+        raise DamagedError(file, _wrong_size(_size(file), seal.sizes[name]))
     if _digest(data) != seal.digests[name]:
         raise DamagedError(file, _ALTERED)
     return data
+
+
+def _content(file: Path, most: int, missing: str = "is missing") -> bytes:
+    """Read a file up to one byte more than it may have; what waits or never ends is no file."""
+    with _found(file, missing), _opened(file) as content:
+        return content.read(most + 1)
+
+
+def _opened(file: Path) -> BufferedReader:
+    """Open a regular file. Raises OSError, IsADirectoryError for anything else."""
+    opened = os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+        opened.close()
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    return opened
+
+
+def _size(file: Path) -> int:
+    with _found(file):
+        return file.stat().st_size
 
 
 def _wrong_size(found: int, sealed: int) -> str:
@@ -215,6 +238,6 @@ def _found(file: Path, missing: str = "is missing") -> Iterator[None]:
     except (IsADirectoryError, NotADirectoryError):
         raise DamagedError(file, "is not a file") from None
     except OSError as error:
-        if error.errno != errno.EIO:
+        if error.errno not in (errno.EIO, errno.ELOOP, errno.ENXIO):
             raise
         raise DamagedError(file, f"cannot be read: {error.strerror}") from None

@@ -23,7 +23,8 @@ def add_run(
     folder = root / "results" / name / "runs" / f"{build[:4]}{variant}{seed:012}"
     folder.mkdir(parents=True)
     spec = {"params": {"variant": variant, "buffer.xoff": "20KB"}, "seed": seed, "metrics": []}
-    summary = {"summary": {"peak": peak, "events": 7}, "metrics": {"0": {"paused": 5 * peak}}}
+    summary = {"nodes": [], "summary": {"peak": peak, "events": 7}}
+    summary |= {"metrics": {"0": {"paused": 5 * peak}}}
     (folder / "spec.json").write_text(json.dumps(spec))
     (folder / "summary.json").write_text(json.dumps(summary))
     (folder / "queue.parquet").write_bytes(table)
@@ -102,3 +103,12 @@ def test_what_cannot_be_compared_is_said(root: Path) -> None:
     (folder / "summary.json").write_text("{}")
     with pytest.raises(UserError, match="instead of"):
         read_side("study", Paths(root))
+    write_seal(folder, folder.name, OLD)
+    with pytest.raises(UserError, match=r"summary\.json: is not a summary as pyorch writes it"):
+        read_side("study", Paths(root))
+    (folder / "summary.json").write_text('{"nodes": [], "summary": {}, "metrics": {}}')
+    for spec in ("nonsense", "[]", '{"params": []}', '{"params": {}, "seed": null}'):
+        (folder / "spec.json").write_text(spec)
+        write_seal(folder, folder.name, OLD)
+        with pytest.raises(UserError, match=r"spec\.json: is not the spec of a run as pyorch"):
+            read_side("study", Paths(root))

@@ -188,6 +188,14 @@ def test_cycles_of_flows_are_those_of_an_enumeration_of_their_paths(
     assert all(every.has_edge(*pair) for pair in itertools.pairwise(closed))
 
 
+def test_two_hosts_back_to_back_have_no_cycle() -> None:
+    """There is no switch that could depend on another."""
+    link = {"between": ["h0", "h1"], "rate_bps": 10**10, "delay_ps": 10**6}
+    form = {"kind": "explicit", "hosts": ["h0", "h1"], "switches": [], "links": [link], **LINK}
+    entry = {"kind": "greedy", "src": ["h0"], "dst": ["h1"]}
+    assert cycle_of(form, [entry]) == FlowCycle("none")
+
+
 PAIR: dict[str, Any] = LINK | {
     "kind": "line",
     "switches": 2,

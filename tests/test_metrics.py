@@ -670,6 +670,8 @@ def test_quantities() -> None:
     assert parse_quantity("54.8us").value == 54_800_000
     assert parse_quantity("5Gbps").unit == "bit/s"
     assert parse_quantity(0.5).unit == "1"
+    with pytest.raises(ValueError, match="b'75KB' is not text or a number"):
+        parse_quantity(b"75KB")  # type: ignore[arg-type]
     assert parse_quantity("0.086487%") == parse_quantity(0.00086487)
     assert parse_quantity("-5 %") == parse_quantity(-0.05)
     for text in ("five", "%", "1e3%", "5%%"):

@@ -135,17 +135,18 @@ def test_help_names_the_commands_of_the_program() -> None:
 
 
 def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
-    """Without a traceback, by the commands that look for a project there."""
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    code = f"cd {folder}; rmdir {folder}; exec {sys.executable} -P -m pyorch list"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["sh", "-c", code], capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 2
-    told = "the current folder: it was deleted\n    hint: change to another one with `cd`\n"
-    assert done.stderr == told
+    """Without a traceback, whether a command looks for a project there or not."""
+    for verb, root in (("list", {}), ("report x.toml", {"PYORCH_ROOT": str(tmp_path)})):
+        folder = tmp_path / "gone"
+        folder.mkdir()
+        code = f"cd {folder}; rmdir {folder}; exec {sys.executable} -P -m pyorch {verb}"
+        environment = os.environ | {"PYTHONPATH": str(ROOT)} | root
+        done = subprocess.run(
+            ["sh", "-c", code], capture_output=True, text=True, check=False, env=environment
+        )
+        assert done.returncode == 2
+        told = "the current folder: it was deleted\n    hint: change to another one with `cd`\n"
+        assert done.stderr == told
 
 
 def test_too_few_open_files_are_told() -> None:

@@ -486,6 +486,22 @@ def test_a_forged_seal_is_damage(store: Store, forged: str | int) -> None:
     assert store.is_done(run_hash)
 
 
+@pytest.mark.parametrize("file", ["SHA256SUMS", "summary.json", "spec.json"])
+@pytest.mark.parametrize("instead", ["fifo", "loop", "device", "dangling"])
+def test_what_is_no_file_is_damage(store: Store, file: str, instead: str) -> None:
+    """Neither waited for nor read without an end."""
+    run_hash = finish(store, make_spec())
+    path = store.folder(run_hash) / file
+    path.unlink()
+    if instead == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"loop": file, "device": "/dev/zero", "dangling": "nowhere"}[instead])
+    assert not store.is_done(run_hash)
+    assert str(path) in str(store.problem(run_hash))
+    assert [damage.file for damage in store.set_damaged_aside([run_hash])] == [path]
+
+
 def test_a_forged_table_is_told(store: Store) -> None:
     """Its bytes are those that were sealed; they are no table."""
     run_hash = finish(store, make_spec(), tables={"queue": BIG})

@@ -15,6 +15,7 @@ from pyorch import ends
 from pyorch.cli import door
 from pyorch.errors import Problem, UserError
 from pyorch.files import DiskError
+from pyorch.paths import current_folder
 from pyorch.remarks import Remark, lines, of_runs, runs_text
 from pyorch.units import whole
 
@@ -43,6 +44,7 @@ def command(function: Callable[P, int]) -> Callable[P, int]:
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
         try:
+            current_folder()  # relative paths, and much that does not look like one, start there
             code = function(*args, **kwargs)
         except UserError as error:
             sys.stdout.flush()

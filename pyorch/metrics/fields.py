@@ -78,6 +78,8 @@ def parse_quantity(value: str | float) -> Quantity:
             return Quantity(float(value), "1")
         except OverflowError as error:
             raise ValueError("the number is too large") from error
+    if not isinstance(value, str):
+        raise ValueError(f"{quoted(value)} is not text or a number")
     if _PERCENT.fullmatch(value):
         return Quantity(float(Decimal(value[:-1].strip()) / 100), "1")
     for unit, (parse, _) in units.QUANTITIES.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import math
 from collections.abc import Callable
@@ -19,7 +21,8 @@ class Case:
 
     files: what to write into the project: bytes, or one of SPECIAL. words: the command line, empty
     when `call` is given: a function and its arguments, Python objects. about: what was done, for
-    people. names: one of these a refusal must name.
+    people. names: one of these a refusal must name. nobody: as a user without rights, if root can
+    become one. gone: in a folder that has been deleted.
     """
 
     kind: str
@@ -28,6 +31,8 @@ class Case:
     words: tuple[str, ...] = ()
     call: tuple[str, tuple[Any, ...]] | None = None
     names: tuple[str, ...] = ()
+    nobody: bool = False
+    gone: bool = False
 
 
 Maker = Callable[["mutate.random.Random", Project], Case]
@@ -349,20 +354,24 @@ _OBJECTS: list[Any] = [
 ]
 
 
-@kind("Python objects", 8)
+@kind("Python objects", 12)
 def _objects(rng: Any, project: Project) -> Case:
     name = rng.choice(sorted(FUNCTIONS))
     odd = rng.choice(
         [rng.choice(_OBJECTS), mutate.odd_value(rng), rng.choice([*mutate.TEXTS, *SEEDS])]
     )
+    if name.startswith("Study"):
+        more = [_Mean(), _ITSELF, [_Mean()], {"x": _Mean()}, {1: 2}, lambda: None, type, b"\xff"]
+        more += [[odd], {"x": odd}, (odd, odd), datetime.date(2024, 1, 1), decimal.Decimal("1.5")]
+        odd = rng.choice([odd, rng.choice(more)])
     return Case("Python objects", f"{name}({_short(odd)})", call=(name, (odd,)), names=("",))
 
 
 def _short(value: object) -> str:
     try:
         return repr(value)[:200]
-    except ValueError:
-        return "an integer of many digits"
+    except Exception:
+        return "what cannot be shown"
 
 
 def _load(odd: Any) -> object:
@@ -418,6 +427,80 @@ def _quantity(odd: Any) -> object:
 
 
 _UNITS = ["parse_rate", "parse_time", "parse_bytes", "format_rate", "format_time", "format_bytes"]
+
+
+class _Mean:
+    """It can be neither shown nor compared."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __str__ = __eq__ = __hash__ = __bool__ = __iter__ = __len__ = __repr__  # type: ignore[assignment]
+
+
+_ITSELF: list[Any] = []
+_ITSELF.append(_ITSELF)
+
+
+def _study(method: str, *before: Any) -> Callable[[Any], object]:
+    """A method of a study, whose last argument is nonsense."""
+
+    def call(odd: Any) -> object:
+        from pyorch.study import Study
+
+        study = Study.load("campaign/sealed")
+        made = getattr(study, method)(*before, odd)
+        return made.plan() if isinstance(made, Study) and method != "run" else made
+
+    return call
+
+
+def _study_with(key: str) -> Callable[[Any], object]:
+    def call(odd: Any) -> object:
+        from pyorch.study import Study
+
+        return Study(**({"title": "t", **_TABLES} | {key: odd})).plan()
+
+    return call
+
+
+def _study_where(odd: Any) -> object:
+    from pyorch.study import Study
+
+    return Study.load("campaign/sealed").table("queue", seed=odd)
+
+
+def _study_open(odd: Any) -> object:
+    from pyorch.study import Study
+
+    return Study.load("campaign/sealed").open(variant=odd)
+
+
+def _study_load(odd: Any) -> object:
+    from pyorch.study import Study
+
+    return Study.load(odd).plan()
+
+
+_TABLES: dict[str, Any] = {
+    "run": {"duration": "10us"},
+    "topology": {"kind": "star", "hosts": 2, "rate": "10Gbps", "delay": "1us"},
+    "traffic": [{"kind": "greedy", "src": "h0", "dst": "h1"}],
+}
+_OF_STUDY = {
+    **{
+        f"Study({key})": _study_with(key) for key in ("name", "title", "paths", "metrics", *_TABLES)
+    },
+    **{f"Study.{name}": _study(name) for name in ("only", "seeds", "set", "table", "plot", "save")},
+    **{f"Study.{name}": _study(name) for name in ("explain", "minimise", "prevent", "submit")},
+    **{f"Study.{name}": _study(name) for name in ("map_region", "search", "report", "collect")},
+    "Study.set(value)": _study("set", "buffer.alpha"),
+    "Study.sweep": _study("sweep", "buffer.alpha"),
+    "Study.sweep(key)": lambda odd: _study("sweep", odd)([1, 2]),
+    "Study.table(where)": _study_where,
+    "Study.open(where)": _study_open,
+    "Study.load": _study_load,
+}
 FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "load_experiment": _load,
     "load_experiment(overrides)": _override,
@@ -427,5 +510,6 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "RunSpec.from_json": _run_spec,
     "parse_quantity": _quantity,
     **{name: _unit(name) for name in _UNITS},
+    **_OF_STUDY,
 }
 """Functions that programs call, with one argument that is nonsense."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import tomli
 
+from pyorch.config.chakra import Node, write
+
 #: Uses every table and every way to name a file; small enough to be changed thousands of times.
 FULL = """
 title = "Everything at once"
@@ -182,10 +184,12 @@ build_on_node = false
 setup = ["module load gcc/12"]
 options = ["--constraint=avx2"]
 """
-_OWN = "experiments/campaign"
+OWN = "experiments/campaign"
+SEALED = "results/campaign/sealed/runs/"
+"""Where the one finished run is."""
 SLURM = "slurm.toml"
 COMPARISON = "ns3-modules/guest/comparison.toml"
-FIRST = f"{_OWN}/full.toml"
+FIRST = f"{OWN}/full.toml"
 
 
 @dataclass
@@ -217,6 +221,9 @@ class Project:
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, bytes):
                 (self.root / path).write_bytes(content)
+            elif content in OTHERS:
+                (self.root / path).write_bytes(self.content[path])
+                _give_away(self.root / path, content)
             else:
                 _make(self.root / path, content)
 
@@ -224,8 +231,10 @@ class Project:
         """Put the shipped files back."""
         for path in files:
             self._remove(self.root / path)
-            if path in self.content:
-                (self.root / path).write_bytes(self.content[path])
+        below = tuple(f"{path}/" for path in files)  # of folders that were replaced
+        for path in [one for one in self.content if one in files or one.startswith(below)]:
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).write_bytes(self.content[path])
 
     @staticmethod
     def _remove(path: Path) -> None:
@@ -237,6 +246,15 @@ class Project:
 
 SPECIAL = ["folder", "missing", "loop", "dangling", "fifo", "sparse", "device"]
 """What may stand where a file should be."""
+OTHERS = ["foreign", "open to all", "secret"]
+"""What the owner or the mode of a file may be."""
+NOBODY = 65534
+_LINK = "link to "
+
+
+def link_to(target: str) -> str:
+    """Return what makes a path a symbolic link."""
+    return _LINK + target
 
 
 def _make(path: Path, what: str) -> None:
@@ -254,6 +272,90 @@ def _make(path: Path, what: str) -> None:
         with path.open("wb") as file:
             file.truncate(3 * 2**30)
 
+    elif what.startswith(_LINK):
+        path.symlink_to(what.removeprefix(_LINK))
+
+
+def _give_away(path: Path, what: str) -> None:
+    """Make a file another user's; without root's rights only its mode changes."""
+    if what == "foreign" and os.geteuid() == 0:
+        os.chown(path, NOBODY, NOBODY)
+    path.chmod({"foreign": 0o644, "open to all": 0o666, "secret": 0o000}[what])
+
+
+def _networks() -> dict[str, str | bytes]:
+    """Return one small network in each format, a schedule and traces, each with an experiment."""
+    nodes, links = ["h0", "h1", "h2", "s0"], [(f"h{n}", "s0") for n in range(3)]
+    key = '<key id="r" for="edge" attr.name="rate" attr.type="string"/>'
+    graph = '<graph edgedefault="undirected">' + "".join(f'<node id="{name}"/>' for name in nodes)
+    graph += "".join(
+        f'<edge source="{a}" target="{b}"><data key="r">1Gbps</data></edge>' for a, b in links
+    )
+    listed = [{"source": a, "target": b, "rate": "1Gbps"} for a, b in links]
+    yaml = [
+        "topology:",
+        "  nodes:",
+        *(f"    {name}: {{kind: linux}}" for name in nodes),
+        "  links:",
+    ]
+    yaml += [f'    - {{endpoints: ["{a}:1", "{b}:2"], labels: {{rate: 1Gbps}}}}' for a, b in links]
+    files: dict[str, str | bytes] = {
+        "network.graphml": f"<graphml>{key}{graph}</graph></graphml>",
+        "network.json": json.dumps({"nodes": [{"id": name} for name in nodes], "links": listed}),
+        "network.csv": "a,b,rate\n" + "".join(f"{a},{b},1Gbps\n" for a, b in links),
+        "network.yml": "\n".join(yaml) + "\n",
+        "network.goal": "num_ranks 2\nrank 0 {\na: calc 100\nb: send 1000b to 1 tag 7\n"
+        "b requires a\n}\nrank 1 {\nc: recv 1000b from 0 tag 7\n}\n",
+    }
+    one = {"comm_type": 0, "comm_size": 1000, "involved_dim": [True]}
+    for rank in range(2):
+        trace = [Node(1, "COMP_NODE", (), 5), Node(2, "COMM_COLL_NODE", (1,), 0, one)]
+        files[f"job/job.{rank}.et"] = write(trace)
+    for suffix in ("graphml", "json", "csv", "yml", "goal", "et"):
+        table: dict[str, Any] = {
+            "title": suffix,
+            "flow_control": ["pfc"],
+            "run": {"duration": "10us"},
+        }
+        table["topology"] = {"kind": "star", "hosts": 3, "rate": "10Gbps", "delay": "1us"}
+        table["traffic"] = [{"kind": "greedy", "src": "h0", "dst": "h1"}]
+        if suffix in ("goal", "et"):
+            kind, file = ("goal", "network.goal") if suffix == "goal" else ("chakra", "job/job")
+            table["traffic"] = [{"kind": kind, "file": file}]
+        else:
+            own = {"kind": "file", "file": f"network.{suffix}", "rate": "1Gbps", "delay": "1us"}
+            table["topology"] = own
+        files[f"network-{suffix}.toml"] = to_toml(table)
+    return files
+
+
+_SEALED = """
+title = "A run that is done"
+flow_control = ["pfc"]
+run.duration = "10us"
+topology = { kind = "star", hosts = 2, rate = "10Gbps", delay = "1us" }
+traffic = [{ kind = "greedy", src = "h0", dst = "h1" }]
+trace = [{ table = "queue", ports = ["s0:h1"], classes = [3] }]
+metric = [{ name = "peak", kind = "max", table = "queue", port = "s0:h1", class = 3 }]
+"""
+_KINDS = """from typing import Literal
+
+from pyorch.metrics import Metric, metric
+
+
+@metric
+class Own(Metric):
+    "Nothing."
+
+    kind: Literal["own"] = "own"
+
+    def unit(self):
+        return "1"
+
+    def value(self, run):
+        return 1.0
+"""
+
 
 def make_project(root: Path, source: Path) -> Project:
     """Copy the shipped files of the project at `source` and add those of this module."""
@@ -266,18 +368,24 @@ def make_project(root: Path, source: Path) -> Project:
         module = f"ns3-modules/{file.parent.name}"
         project.content[f"{module}/{file.name}"] = file.read_bytes()
         project.content[f"{module}/CMakeLists.txt"] = b"build_lib(LIBNAME presets)\n"
-    own = {
+    own: dict[str, str | bytes] = {
         FIRST: FULL,
-        f"{_OWN}/messages.csv": _MESSAGES,
-        f"{_OWN}/sizes.csv": _SIZES,
-        f"{_OWN}/jobs.json": json.dumps(_JOB),
-        f"{_OWN}/jobs.toml": to_toml(_JOB),
-        f"{_OWN}/schemes/ruled.toml": _SCHEME,
+        f"{OWN}/messages.csv": _MESSAGES,
+        f"{OWN}/sizes.csv": _SIZES,
+        f"{OWN}/jobs.json": json.dumps(_JOB),
+        f"{OWN}/jobs.toml": to_toml(_JOB),
+        f"{OWN}/schemes/ruled.toml": _SCHEME,
+        f"{OWN}/sealed.toml": _SEALED,
+        f"{OWN}/own.toml": f'kinds = ["own.py"]\n{_SEALED.replace("A run", "A kind")}',
+        f"{OWN}/own.py": _KINDS,
+        **{f"{OWN}/{name}": text for name, text in _networks().items()},
         COMPARISON: _COMPARISON,
         "ns3-modules/guest/CMakeLists.txt": "build_lib(LIBNAME guest)\n",
         SLURM: _SLURM,
     }
-    project.content |= {path: text.encode() for path, text in own.items()}
+    project.content |= {
+        path: text if isinstance(text, bytes) else text.encode() for path, text in own.items()
+    }
     project.put(project.content)
     project.users = _users(project)
     return project
@@ -297,7 +405,7 @@ def _users(project: Project) -> dict[str, str]:
     users |= {path: FIRST for path in project.content if path.endswith("/presets.toml")}
     by_size = sorted(experiments, key=lambda path: len(project.content[path]))
     for path in project.content:
-        if path in users or path.endswith(".py"):
+        if path in users or path.endswith((".py", ".et")):
             continue
         folder, _, name = path.rpartition("/")
         named = [name, f"{folder.rpartition('/')[2]}/*", f'"{name.removesuffix(".csv")}"']
