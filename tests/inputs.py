@@ -22,13 +22,15 @@ BUILDS = (
     "tools/cpptests.py",
 )
 """Of tests that build modules and run none."""
-_HELPERS = ("buffer_run", "forks", "forms", "misuse", "wireshark")
+_HELPERS = ("buffer_run", "forks", "forms", "kept", "misuse", "wireshark")
 RUNS = (
     "constraints.txt",
     "experiments",
     "ns3-modules",
     "pyorch",
     "tests/data",
+    "tools/__init__.py",
+    "tools/green.py",
     *(f"tests/{name}.py" for name in _HELPERS),
 )
 """Of tests that run experiments."""

@@ -112,6 +112,7 @@ def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
     assert form(without)["run"] == {**form(with_it)["run"], "oracle": False}
 
 
+@pytest.mark.cpp
 @pytest.mark.inputs(*RUNS, "benchmarks", "tools")
 def test_the_example_programs_run() -> None:
     """They print what the bench reads; a small permutation finishes with every hop."""

@@ -25,6 +25,7 @@ from pyorch.lab.varied import Varied
 from pyorch.paths import Paths
 from pyorch.units import parse_bytes, parse_time
 from tests.inputs import RUNS
+from tests.kept import kept_runs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -239,6 +240,8 @@ kind = "greedy"
 src = "h0"
 dst = "h2"
 """
+
+__all__ = ["kept_runs"]
 
 pytestmark = [pytest.mark.inputs(*RUNS), pytest.mark.xdist_group("border")]
 

@@ -176,6 +176,7 @@ rank 1 {
 """
 
 
+@pytest.mark.cpp
 def test_a_trace_takes_what_its_schedule_takes(tmp_path: Path) -> None:
     """Run both: the tables of flows are equal, and the closed form holds, to the picosecond."""
     text = IDEAL.replace(
@@ -486,6 +487,7 @@ def test_collectives_are_called_like_their_nodes(
     assert sorted(found) == sorted(told)
 
 
+@pytest.mark.cpp
 def test_names_reach_metrics_and_figures(tmp_path: Path) -> None:
     """In all of them a trace is what a `collective` entry with its names is, beside others."""
     job = [

@@ -243,6 +243,7 @@ def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.cpp
 def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
     """Control characters of a title are shown as escapes; ESC, which may be LaTeX, is refused."""
     file = Path(small)

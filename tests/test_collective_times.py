@@ -399,6 +399,7 @@ def simulated(folder: Path, text: str, found: dict[str, Case]) -> dict[str, int]
     return {name: int(runs.loc[name, "whole"]) for name in found}
 
 
+@pytest.mark.cpp
 def test_collectives_take_what_was_computed_by_hand(tmp_path: Path) -> None:
     """To the picosecond: the second model, and the closed form where there is one."""
     found = cases()
@@ -426,6 +427,7 @@ def inside(size: int) -> int:
 IN_SERVER = Way(inside, lambda _count, size: inside(size))  # they go one after the other
 
 
+@pytest.mark.cpp
 def test_collectives_in_a_server_take_closed_forms_of_all_sizes(tmp_path: Path) -> None:
     """Of a skewed all-to-all exactly what the fullest receiver takes: no answer is in its way."""
     found = {}

@@ -397,6 +397,7 @@ collective = "sum"
             load(tmp_path, f'{text}[[figure]]\nname = "f"\n{chosen}\n')
 
 
+@pytest.mark.cpp
 def test_metrics_of_flows_choose_entries_of_traffic() -> None:
     """By label; what did not arrive makes a collective endless, and what never began counts."""
     before = resolve({"kind": "permutation", "size": "1KB", "shift": 1, "label": "other"})[0]
@@ -626,6 +627,7 @@ def inline(value: Any) -> str:
     return json.dumps(value)
 
 
+@pytest.mark.cpp
 def test_times_of_single_collectives_are_the_closed_forms(tmp_path: Path) -> None:
     """To the picosecond, of 40 KB; and the bus bandwidth of nccl-tests is size x factor / time."""
     text = IDEAL + BUS
@@ -649,6 +651,7 @@ def test_times_of_single_collectives_are_the_closed_forms(tmp_path: Path) -> Non
     assert runs.loc["halving-doubling", "late"] == 0
 
 
+@pytest.mark.cpp
 def test_times_on_an_idle_star_are_the_closed_forms(tmp_path: Path) -> None:
     """To the picosecond: steps x (size / (n B) + latency), for the first of two collectives.
 

@@ -18,6 +18,7 @@ from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """Broken links, unknown references and pages outside the tree would fail it."""
     page = build_site(Paths(ROOT), SCHEMA, tmp_path)
@@ -41,6 +42,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert {name.split("/")[-1] for name in linked} >= pages | modules
 
 
+@pytest.mark.slow
 def test_a_link_that_leads_nowhere_fails_the_site(tmp_path: Path) -> None:
     """Each is reported with its page and its target, in a site of two pages."""
     shutil.copytree(ROOT / "docs" / "site", tmp_path / "docs" / "site")

@@ -18,6 +18,8 @@ import tasks
 from pyorch import ends
 from pyorch.cli.tasks import TASKS
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).resolve().parents[1]
 LIST = (sys.executable, "-m", "invoke", "list")
 MARK = "PYORCH_TEST_MARK"

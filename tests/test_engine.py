@@ -37,6 +37,8 @@ from pyorch.terminal import Running
 from pyorch.units import duration, rounded_time
 from tests.forms import form, run_of
 
+pytestmark = pytest.mark.processes
+
 FINGERPRINT = "f" * 64
 
 WORKER = """

@@ -12,8 +12,10 @@ import pytest
 
 from pyorch.build import BuildInfo, ensure_built
 from pyorch.paths import project_root
-from tests.inputs import BUILDS
+from tests.inputs import RUNS
 from tests.wireshark import tshark
+
+pytestmark = [pytest.mark.cpp, pytest.mark.inputs(*RUNS)]
 
 ROOT = project_root()
 #: Example program -> options that make it short, and what it has to print.
@@ -55,7 +57,6 @@ def test_every_example_is_run() -> None:
     assert names == set(SHORT)
 
 
-@pytest.mark.inputs(*BUILDS, "tests/wireshark.py")
 @pytest.mark.parametrize("name", SHORT)
 def test_an_example_runs(build: BuildInfo, name: str) -> None:
     """Each prints numbers, and refuses an option that it does not have."""

@@ -25,9 +25,12 @@ from pyorch.lab.trials import spec_of
 from pyorch.paths import Paths
 from pyorch.report.quantities import show
 from tests.inputs import RUNS
+from tests.kept import kept_runs
 from tests.wireshark import tshark
 
 ROOT = Path(__file__).resolve().parents[1]
+
+__all__ = ["kept_runs"]
 
 pytestmark = [
     pytest.mark.cpp,

@@ -270,6 +270,7 @@ until = "acked"
 """
 
 
+@pytest.mark.cpp
 def test_frames_and_acks_of_a_run_take_the_paths_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

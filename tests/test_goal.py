@@ -287,6 +287,7 @@ def test_earlier_runs_keep_their_names() -> None:
     assert "ranks" not in form
 
 
+@pytest.mark.cpp
 def test_times_of_servers_are_the_closed_forms(tmp_path: Path) -> None:
     """By two NICs the two messages each way are alone; by one they take twice as many packets.
 
@@ -527,6 +528,7 @@ def test_what_goal_cannot_say_is_refused() -> None:
         goal_of_flows(make({"kind": "collective", "collectives": strangers}), STAR.names)
 
 
+@pytest.mark.cpp
 def test_times_in_the_simulator_are_the_closed_forms(tmp_path: Path) -> None:
     """Ping and pong take 0.5 us, a message, 2 us and a message; a straggler computes longer."""
     text = IDEAL.replace(
@@ -558,6 +560,7 @@ traffic = "job"
     assert ACK > 0
 
 
+@pytest.mark.cpp
 def test_ten_lines_are_a_study(tmp_path: Path) -> None:
     """The experiment of docs/goal.md, with the part that `init` brings, answers what is asked."""
     root = Path(__file__).parents[1]

@@ -14,6 +14,7 @@ import pytest
 from pyorch.paths import Paths
 from tests.inputs import imported
 from tools import develop
+from tools.cpptests import SuiteResult
 from tools.develop import Chosen, bytecode_kept
 from tools.green import Green, Inputs
 
@@ -139,6 +140,24 @@ def test_what_is_left_out_is_told(paths: Paths, monkeypatch: pytest.MonkeyPatch)
         f"sanitize {why}: low ({digests[1]} here), other ({digests[2]} here)",
     ]
     assert develop._without(Chosen(quick=True), Green(paths), Inputs(paths), told) == {}
+
+
+def test_a_module_is_recorded_if_all_its_suites_passed(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And if nothing changed meanwhile that they depend on."""
+    monkeypatch.setenv("PYORCH_ROOT", str(paths.root))
+    _write(paths.modules, {"high/test/b.cc": 'TestSuite("high-more")\n'})
+    results = [
+        SuiteResult(name, name != "high-more", 0.0, "")
+        for name in ("low-suite", "high-suite", "high-more", "other-suite")
+    ]
+    before, digests = Inputs(paths), _suites(paths)
+    develop._suites_of(before, "sanitize")
+    _write(paths.modules, {"other/model/a.cc": "int two;\n"})
+    develop._record(paths, Green(paths), before, {"sanitize": results})
+    record = json.loads((paths.build_root / "green.json").read_text())
+    assert record == {"sanitize low": digests["sanitize low"]}
 
 
 PROJECT = {

@@ -21,10 +21,13 @@ from pyorch.lab.minimise import minimise
 from pyorch.lab.write import write
 from pyorch.paths import Paths
 from tests.inputs import RUNS
+from tests.kept import kept_runs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "deadlock-hunt.md"
 CURE = 'topology.failed_links=[["p0l0","p0a1"],["p1l0","p1a0"],["p0a1","p0l1"]]'
+
+__all__ = ["kept_runs"]
 
 pytestmark = [
     pytest.mark.cpp,

@@ -310,6 +310,7 @@ def drawn(results: Path, figure: str) -> pd.DataFrame:
     return pd.read_csv(file).set_index(["node", "peer"])
 
 
+@pytest.mark.cpp
 def test_a_ring_loads_every_link_of_a_star_alike(tmp_path: Path) -> None:
     """2 (n-1)/n of the size, in a time that has a closed form; nothing else is on the links."""
     done, results = run(tmp_path, RING)
@@ -335,6 +336,7 @@ def test_a_ring_loads_every_link_of_a_star_alike(tmp_path: Path) -> None:
         assert 0 <= row["bytes"] - both.loc[place, "bytes"] <= 7 * 84
 
 
+@pytest.mark.cpp
 def test_bytes_on_all_links_are_those_of_flows_times_their_hops(tmp_path: Path) -> None:
     """An all-to-all over a leaf-spine: 2 hops in a leaf, 4 across; spraying divides it evenly."""
     done, results = run(tmp_path, SPRAY)

@@ -180,6 +180,7 @@ NO_FRAME = {name: numbers() for name in ("flow", "first_ps", "last_ps", "class",
 
 
 @pytest.mark.parametrize("most", [2, 0])
+@pytest.mark.cpp
 def test_a_figure_has_a_panel_for_each_run(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where two are called alike, and where nothing was lost; times begin at 0."""
     found = {
@@ -334,6 +335,7 @@ def check_pauses_of_timeline(results: Path, number: int, row: pd.Series) -> None
     assert told.stderr == ""
 
 
+@pytest.mark.cpp
 def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
     """Alone nothing; a straggler by its slowness; a flow on the same uplink by its half."""
     done, results = run(tmp_path, COLLIDE)

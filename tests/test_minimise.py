@@ -30,6 +30,7 @@ from pyorch.lab.write import MADE_BY, check_target, dump, write
 from pyorch.paths import Paths
 from pyorch.store import Store
 from tests.inputs import RUNS
+from tests.kept import kept_runs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -409,6 +410,8 @@ def test_limits_are_left_out_before_they_are_halved() -> None:
 # ---------------------------------------------------------------------------------------------
 # Whole minimisations
 
+
+__all__ = ["kept_runs"]
 
 pytestmark = [pytest.mark.inputs(*RUNS), pytest.mark.xdist_group("minimise")]
 

@@ -37,6 +37,7 @@ from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
 from pyorch.plan import RunSpec, expand
 from tests.inputs import RUNS
+from tests.kept import kept_runs
 from tools import search as comparison
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -287,6 +288,8 @@ def test_draws_are_spread_evenly() -> None:
 # ---------------------------------------------------------------------------------------------
 # Whole searches
 
+
+__all__ = ["kept_runs"]
 
 pytestmark = [
     pytest.mark.inputs(*RUNS, "tools"),

@@ -97,6 +97,7 @@ CLOSED: dict[tuple[str, str], tuple[dict[str, Any], int]] = {
 }
 
 
+@pytest.mark.cpp
 def test_collectives_in_a_server_take_their_closed_forms(tmp_path: Path) -> None:
     """All there are, to the picosecond; the network, which is far slower, has no part in it."""
     assert CLOSED.keys() == ALGORITHMS.keys()
@@ -128,6 +129,7 @@ def carried(messages: list[tuple[int, int, int, int]]) -> list[int]:
     return ends
 
 
+@pytest.mark.cpp
 def test_messages_of_a_server_queue_at_both_links(tmp_path: Path) -> None:
     """As a second model has it, of 200 messages at random; and alone they take the ideal time."""
     random = np.random.Generator(np.random.PCG64(7))
@@ -187,6 +189,7 @@ def flows_of(results: Path, where: dict[str, str] | None = None) -> pd.DataFrame
     raise AssertionError(where)
 
 
+@pytest.mark.cpp
 def test_a_message_by_its_rail_goes_over_the_scale_up_domain_first(tmp_path: Path) -> None:
     """Then through one leaf instead of three switches, both to the picosecond."""
     text = RAILS + '[variants.Own]\n[variants.Rail]\n"traffic.job.nic" = "rail"\n'
@@ -226,6 +229,7 @@ messages = []
 """
 
 
+@pytest.mark.cpp
 def test_gpus_of_a_nic_share_it_frame_by_frame(tmp_path: Path) -> None:
     """Alone (N + 3) P + 2 D, two from one NIC to one (2 N + 3) P + 2 D, of two NICs as alone."""
     apart = 43 * PACKET + 2 * 10**6
@@ -248,6 +252,7 @@ def test_gpus_of_a_nic_share_it_frame_by_frame(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.cpp
 def test_a_hierarchical_all_reduce_brings_two_blocks_to_each_nic(tmp_path: Path) -> None:
     """On rails of NICs: nothing crosses a spine, and a step lasts as long as both blocks."""
     head, rest = RAILS.split("[[traffic]]", maxsplit=1)[0], "hosts_per_server = 4\n"
@@ -281,6 +286,7 @@ def test_a_hierarchical_all_reduce_brings_two_blocks_to_each_nic(tmp_path: Path)
     assert found == expected
 
 
+@pytest.mark.cpp
 def test_a_dragonfly_of_servers_is_as_far_as_its_links(tmp_path: Path) -> None:
     """A message to each other server takes the links that a walk in breadth counts; in it, a."""
     table = {"kind": "dragonfly", "groups": 5, "routers_per_group": 2, "hosts_per_router": 2}
@@ -360,6 +366,7 @@ messages = [
 """
 
 
+@pytest.mark.cpp
 def test_flows_of_a_failed_link_move_to_the_other_host_of_their_server(tmp_path: Path) -> None:
     """At the source, at the destination, and those that begin later; else they never end."""
     text = TWO_HOMES + "[variants.Alone]\n[variants.Both]\ntopology.failover = true\n"

@@ -77,6 +77,7 @@ messages = [
 """
 
 
+@pytest.mark.cpp
 def test_a_deadlock_is_told_with_who_waits(tmp_path: Path) -> None:
     """Three messages go round, hold each other back, and a fourth waits for one of them."""
     done, _ = run(tmp_path, DEADLOCK)
@@ -86,6 +87,7 @@ def test_a_deadlock_is_told_with_who_waits(tmp_path: Path) -> None:
     assert line.endswith("1 not started: they wait (h1 to h2 for h2 to h1)")
 
 
+@pytest.mark.cpp
 def test_a_receive_without_a_send_is_refused_before_it_can_hang(tmp_path: Path) -> None:
     """With the line, and who would wait."""
     text = """

@@ -86,6 +86,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
+@pytest.mark.cpp
 def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) -> None:
     """Four runs from one warm process, and each in a program of its own, are equal."""
     warm = plan_of("warm")
@@ -138,6 +139,7 @@ def test_a_fork_has_nothing_left_to_load(plan_of: Callable[..., Plan], tmp_path:
     assert done.stdout.split() == []
 
 
+@pytest.mark.cpp
 def test_a_kept_engine_takes_all_batches_from_one_process(
     plan_of: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_kept_engine_takes_all_batches_from_one_process(
     assert contents(kept.store.runs) == contents(once.store.runs)
 
 
+@pytest.mark.cpp
 def test_a_build_that_goes_is_told(plan_of: Callable[..., Plan], tmp_path: Path) -> None:
     """A run that must load it says so and is no failure of its settings; a warm one has it."""
     plan = plan_of("gone", seeds=1)
@@ -179,6 +182,7 @@ def test_a_build_that_goes_is_told(plan_of: Callable[..., Plan], tmp_path: Path)
     assert "start the experiment again: it builds first" in told
 
 
+@pytest.mark.cpp
 def test_warm_runs_need_the_build_no_more(
     plan_of: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.paths import Paths, default_paths
 from tools.cpptests import Suites, modules_of, run_suites, suites_by_module
-from tools.green import RECORD, SHOWN, Green, Inputs
+from tools.green import KEPT_RUNS, RECORD, SHOWN, Green, Inputs
 
 PYTEST_NOTHING_FOUND = 5
 PYTHON_SOURCES = ("pyorch", "tools", "tests", "tasks.py")
@@ -32,7 +32,7 @@ SLOWEST = 25
 #: How pytest-xdist distributes tests: in the order of tests/conftest.py, a group to one worker.
 GROUPED = ("--dist", "loadgroup", "--no-loadscope-reorder")
 #: Marks of tests that `--quick` leaves out.
-NOT_QUICK = ("cpp", "slow", "slurm", "browser", "drawing", "studies")
+NOT_QUICK = ("cpp", "slow", "slurm", "browser", "drawing", "processes", "studies")
 _OR = " or "
 CACHES = (".mypy_cache", ".ruff_cache", ".import_linter_cache", ".pytest_cache", ".hypothesis")
 
@@ -115,8 +115,8 @@ def _run_both(chosen: Chosen, green: Green, inputs: Inputs) -> tuple[Suites, int
     if not chosen.expression:
         ensure_built()  # Python tests need it; if it does not compile, nothing else is tried
     if chosen.quick:
-        suites = "C++ suites with sanitizers" if chosen.expression else "C++ suites"
-        skipped.append(f"{suites}, and Python tests marked {_OR.join(NOT_QUICK)} (--quick)")
+        cpp = "C++ suites with sanitizers" if chosen.expression else "C++ suites"
+        skipped.append(f"{cpp}, and Python tests marked {_OR.join(NOT_QUICK)} (--quick)")
     without = _without(chosen, green, inputs, skipped)
     sys.stdout.flush()
     fork = multiprocessing.get_context("fork")
@@ -141,6 +141,12 @@ def _without(
 ) -> dict[str, frozenset[str]]:
     """For each profile the modules whose suites passed already, with what they depend on."""
     left_out: dict[str, frozenset[str]] = {}
+    kept = default_paths().build_root / KEPT_RUNS
+    if chosen.recorded and not chosen.quick and kept.is_dir():
+        skipped.append(
+            "simulations of the laboratory's tests that the same code made before "
+            f"(build/{KEPT_RUNS}; --all makes them again)"
+        )
     for profile in chosen.profiles:
         known = _suites_of(inputs, profile) if chosen.recorded else {}
         vouched = {

@@ -24,6 +24,8 @@ from pyorch.fingerprint import of_module
 from pyorch.paths import Paths
 
 RECORD = "green.json"
+#: Below build/: runs of the laboratory's tests.
+KEPT_RUNS = "kept-runs"
 #: How many digits of a digest are kept, and how many are shown.
 DIGITS, SHOWN = 32, 8
 #: Decide which suites run, and how.
