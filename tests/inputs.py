@@ -65,6 +65,7 @@ BUILDS = (
     "ns3-modules",
     "pyorch/build",
     "tests/data/modules",
+    "tools/__init__.py",
     "tools/cpptests.py",
     *sorted(imported(ROOT / "tools" / "cpptests.py")),
 )
