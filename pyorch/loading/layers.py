@@ -127,8 +127,8 @@ def lay(
                 shifted = str(len(old) + number)
                 places[*here, shifted] = place_of(more, (*here, str(number)))
             below[key] = [*old, *value]
-        elif (key in joined or at == _SET) and isinstance(old, list) and isinstance(value, list):
-            below[key] = _joined(old, value)
+        elif (key in joined or at == _SET) and _is_texts(old) and _is_texts(value):
+            below[key] = list(dict.fromkeys([*old, *value]))
         else:
             for path in [path for path in places if path[: len(here)] == here]:
                 del places[path]
@@ -138,10 +138,8 @@ def lay(
     return below
 
 
-def _joined(old: list[Any], new: list[Any]) -> list[Any]:
-    """Join two lists; texts, which are all that such a list may have, occur once."""
-    both = [*old, *new]
-    return list(dict.fromkeys(both)) if all(isinstance(one, str) for one in both) else both
+def _is_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def _is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:

@@ -398,7 +398,7 @@ def _users(project: Project) -> dict[str, str]:
         for path in project.content
         if path.endswith(".toml")
         and path.split("/")[0] in ("experiments", "benchmarks")
-        and path.split("/")[-2] not in ("schemes", "parts", "workloads")
+        and not {"schemes", "parts", "workloads"} & set(path.split("/"))
         and not path.endswith("jobs.toml")
     ]
     users = {path: path for path in experiments} | {COMPARISON: FIRST}
