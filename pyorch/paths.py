@@ -230,7 +230,7 @@ def project_root() -> Path:
         raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
     here = current_folder()
     for folder in (here, *here.parents):
-        if (folder / PROJECT_FILE).is_file():
+        if os.path.isfile(folder / PROJECT_FILE):  # noqa: PTH113 (raises where nobody may look)
             vouch([folder / PROJECT_FILE], named=folder)
             return folder
     return here if SHIPPED.is_dir() else _checkout()

@@ -57,10 +57,12 @@ def decide(place: Path) -> dict[Path, str]:
     """Trust all code in a file or folder as it is now.
 
     Returns why each file that needs this may be somebody else's; the others are not noted. Raises
-    UserError if there is no such place, or the decision cannot be noted.
+    UserError if there is no such place, a file cannot be read, or the decision cannot be noted.
     """
-    if not place.exists():
-        raise UserError([Problem(str(place), "there is no such file or folder")])
+    if not (_is_file(place) or os.path.isdir(place)):  # noqa: PTH112 (names that are too long)
+        is_other = os.path.lexists(place)
+        what = "is neither a file nor a folder" if is_other else "there is no such file or folder"
+        raise UserError([Problem(str(place), what)])
     known: dict[str, str] = {}
     reasons = {file: _stranger(file, known) for file in _code_in(place)}
     found = {file: why for file, why in reasons.items() if why}
@@ -101,37 +103,54 @@ def _stranger_on(path: str, known: dict[str, str]) -> str:
     if path in known:
         return known[path]
     known[path] = ""  # of links in a circle the first decides
-    found, above = os.lstat(path), os.path.dirname(path)  # noqa: PTH120 (Path takes thrice the time)
-    why = _stranger_at(found)
+    above = os.path.dirname(path)  # noqa: PTH120 (Path takes thrice the time)
+    try:
+        found = os.lstat(path)
+    except OSError:  # nothing is there to run; who may put something there is asked above
+        found = None
+    why = _stranger_at(path, found) if found else ""
     if why:
         why = f"{path} {why}"
     elif above != path:
         why = _stranger_on(above, known)
-    if not why and stat.S_ISLNK(found.st_mode):
+    if found and not why and stat.S_ISLNK(found.st_mode):
         why = _stranger_on(str(Path(above, Path(path).readlink())), known)
     known[path] = why
     return why
 
 
-def _stranger_at(found: os.stat_result) -> str:
+def _stranger_at(path: str, found: os.stat_result) -> str:
     if found.st_uid not in _owners():
         return f"belongs to {_user(found.st_uid)}"
     is_link, is_sticky = stat.S_ISLNK(found.st_mode), found.st_mode & stat.S_ISVTX
     if is_link or (is_sticky and stat.S_ISDIR(found.st_mode)):
         return ""  # only its owner may replace what lies in a folder with the sticky bit
-    program = _program()
-    if found.st_mode & ~program.st_mode & stat.S_IWOTH:
+    if found.st_mode & ~_program().st_mode & stat.S_IWOTH:
         return "may be changed by everybody"
-    shared = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
-    if shared and not (program.st_mode & stat.S_IWGRP and program.st_gid == found.st_gid):
+    if not found.st_mode & stat.S_IWGRP or _is_shared_program(found.st_gid):
+        return ""
+    if not _is_private(found.st_gid):
         return f"may be changed by the group {_group(found.st_gid)}"
-    return ""
+    return "may be changed by those in its access control list" if _has_list(path) else ""
+
+
+def _has_list(path: str) -> bool:
+    """Whether the mode of its group stands for an access control list, as set by `setfacl`."""
+    try:
+        return "system.posix_acl_access" in os.listxattr(path)
+    except (OSError, AttributeError):  # a file system or a system without
+        return False
 
 
 @cache
 def _program() -> os.stat_result:
     """This file: whoever may write it needs no other."""
     return Path(__file__).stat()
+
+
+def _is_shared_program(gid: int) -> bool:
+    program = _program()
+    return bool(program.st_mode & stat.S_IWGRP) and program.st_gid == gid
 
 
 @cache
@@ -179,7 +198,15 @@ def _is_trusted(file: Path, content: bytes | None) -> bool:
 
 
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UserError([Problem(str(file), f"cannot be read: {error.strerror}")]) from error
+
+
+def _is_file(path: Path) -> bool:
+    """Whether something can be read: not a link to nothing, as editors make, nor a FIFO."""
+    return os.path.isfile(path)  # noqa: PTH113 (Path.is_file raises on names that are too long)
 
 
 def _code_in(place: Path) -> Iterator[Path]:
@@ -190,7 +217,8 @@ def _code_in(place: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(place):
         folders[:] = sorted(n for n in folders if n not in _SKIPPED and not n.startswith("."))
         for name in sorted(names):
-            if name.endswith(_CODE) or name in (PROJECT_FILE, SITE_FILE):
+            is_code = name.endswith(_CODE) or name in (PROJECT_FILE, SITE_FILE)
+            if is_code and _is_file(Path(folder, name)):
                 yield Path(folder, name)
 
 

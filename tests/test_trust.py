@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import py_compile
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +19,7 @@ from typing import Any
 import pytest
 
 from pyorch import kinds, trust
-from pyorch.build.sources import MODULE_PATH_VARIABLE, find_modules
+from pyorch.build.sources import MODULE_PATH_VARIABLE, find_modules, fingerprint
 from pyorch.cluster import load_settings
 from pyorch.errors import UserError
 from pyorch.files import make_folder, opened, refuse_links
@@ -135,6 +138,57 @@ def test_a_group_of_one_may_write(code: Path) -> None:
     trust.vouch([code])
 
 
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="only Linux shows lists so")
+def test_an_access_control_list_is_no_group_of_one(code: Path) -> None:
+    """With a list the mode of the group is that of everybody in the list."""
+    own = os.getegid()
+    if not trust._is_private(own):
+        pytest.skip("this user has no group alone")
+    os.chown(code, -1, own)
+    # version 2; entries of tag, permissions and id: owner, a user, group, mask, others
+    entries = [(1, 6, -1), (2, 6, STRANGER), (4, 4, -1), (16, 6, -1), (32, 4, -1)]
+    packed = b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(code, "system.posix_acl_access", struct.pack("<I", 2) + packed)
+    except OSError as error:
+        pytest.skip(f"this file system has no lists: {error}")
+    assert stat.S_IMODE(code.stat().st_mode) == 0o664
+    assert "its access control list" in refusal(lambda: trust.vouch([code]))
+    trust.decide(code)
+    trust.vouch([code])
+
+
+def test_what_cannot_run_needs_no_trust(code: Path) -> None:
+    """Links to nothing or in a circle, FIFOs, and devices: nothing is read, nothing waits."""
+    names = ("nothing.py", "circle.py", "fifo.py")
+    nothing, circle, fifo = (code.with_name(name) for name in names)
+    nothing.symlink_to("nowhere")
+    circle.symlink_to(circle)
+    os.mkfifo(fifo)
+    fifo.chmod(0o666)
+    assert trust.decide(code.parent) == {}
+    trust.vouch([nothing, circle, code.with_name("none.py")])
+    for place in (nothing, circle, fifo, Path(os.devnull)):
+        assert f"{place}: is neither a file nor a folder" in refusal(partial(trust.decide, place))
+    for name in ("none.py", "x" * 5000, "a\0b"):
+        assert "no such file or folder" in refusal(partial(trust.decide, code.with_name(name)))
+    code.parent.chmod(0o777)
+    assert "nothing.py: cannot be read" in refusal(lambda: trust.vouch([nothing]))
+
+
+def test_code_that_cannot_be_read_is_named(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a file with mode 600 that another user owns."""
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    code.chmod(0o666)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert (
+        refusal(lambda: trust.decide(code.parent)) == f"{code}: cannot be read: Permission denied"
+    )
+
+
 def test_a_decision_lapses_with_the_content(code: Path, config: Path) -> None:
     """It holds for a path and what is there; nobody else can read or write it."""
     code.chmod(0o666)
@@ -227,6 +281,25 @@ def test_trust_is_a_verb(project: Path) -> None:
     assert "there is no such file or folder" in call("trust", "nowhere").stderr
 
 
+@as_root
+def test_a_folder_that_nobody_may_look_into_has_no_project(tmp_path: Path) -> None:
+    """Of a parent that was closed after somebody went below it."""
+    folder = tmp_path / "closed" / "work"
+    folder.mkdir(parents=True)
+    (folder.parent / trust.PROJECT_FILE).touch()
+    code = (
+        "import os; from pyorch.paths import project_root; os.setgroups([]); "
+        f"os.chdir({str(folder)!r}); os.chmod('..', 0); os.setuid({STRANGER}); "
+        "print(project_root())"
+    )
+    environment = {**os.environ, "PYTHONPATH": python_path()}
+    environment.pop("PYORCH_ROOT", None)
+    line = [*program("x")[:-2], "-c", code]
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in (str(folder), str(ROOT))
+
+
 def test_kinds_of_others_do_not_run(code: Path) -> None:
     """Not when an experiment is loaded; once trusted, exactly what was trusted runs."""
     code.chmod(0o666)
@@ -304,6 +377,19 @@ def test_modules_of_others_are_not_compiled(
         assert f"pyorch trust {module}" in refusal(lambda: find_modules(home))
         trust.decide(module)
         find_modules(home)
+
+
+def test_a_module_may_be_open_in_an_editor(tmp_path: Path) -> None:
+    """Emacs notes that with a link to nothing, named like the file."""
+    sources = tmp_path / "mine" / "model"
+    sources.mkdir(parents=True)
+    (sources.parent / "CMakeLists.txt").write_text("build_lib(LIBNAME mine)\n")
+    (sources / "mine.cc").write_text("int x;\n")
+    module = find_modules(tmp_path)[0]
+    before = fingerprint([module], "", "", "")
+    (sources / ".#mine.cc").symlink_to("somebody@host.123")
+    assert find_modules(tmp_path) == [module]
+    assert fingerprint([module], "", "", "") == before
 
 
 def test_a_site_of_others_is_refused(tmp_path: Path) -> None:
@@ -420,9 +506,9 @@ def test_folders_that_are_links_of_others_are_refused(tmp_path: Path) -> None:
         link.symlink_to(target)
         make_folder(link / "part", below=results)
         give_away(link)
-        said = refusal(lambda link=link: make_folder(link / "part", below=results))
+        said = refusal(partial(make_folder, link / "part", below=results))
         assert f"{link}: is a link to {target} that another user made" in said
-        refusal(lambda link=link: refuse_links(link, results))
+        refusal(partial(refuse_links, link, results))
     assert "runs: is a link to" in refusal(Store(Paths(tmp_path), "tiny").prepare)
 
 

@@ -14,6 +14,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import write_atomically
 from pyorch.fingerprint import ModulePrint, compose
 from pyorch.paths import expanded
+from pyorch.reading import is_file
 from pyorch.trust import vouch
 
 #: More folders with modules, each of one module or of several; separated like PATH.
@@ -67,11 +68,15 @@ class Module:
         return self.folder / "presets.toml"
 
     def files(self, folders: Sequence[str]) -> list[Path]:
-        """Return the source files of some of its folders, sorted, and its CMakeLists.txt."""
+        """Return the source files of some of its folders, sorted, and its CMakeLists.txt.
+
+        Links to nothing are none: by .#pfc.cc an editor notes that it has pfc.cc open.
+        """
         found = [self.folder / "CMakeLists.txt"]
-        for name in folders:
-            for place, _, names in os.walk(self.folder / name):
-                found += [Path(place, name) for name in names if name.endswith(SOURCE_SUFFIXES)]
+        for folder in folders:
+            for place, _, names in os.walk(self.folder / folder):
+                files = (Path(place, name) for name in names if name.endswith(SOURCE_SUFFIXES))
+                found += filter(is_file, files)
         return sorted(found)
 
 
