@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_HELPERS = ("buffer_run", "forks", "forms", "kept", "misuse", "wireshark")
+_HELPERS = ("buffer_run", "forks", "forms", "kept", "misuse", "projects", "wireshark")
 RUNS = (
     "constraints.txt",
     "experiments",

@@ -14,8 +14,7 @@ from pyorch.errors import UserError
 from pyorch.findings import Findings
 from pyorch.loading.load import load_experiment
 from pyorch.paths import Paths
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.inputs import ROOT
 
 
 def attribute(

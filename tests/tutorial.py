@@ -10,7 +10,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.inputs import ROOT
+
 BLOCK = re.compile(r"(?P<before>[^\n]*)\n\n```(?P<language>\w+)\n(?P<text>.*?)\n```", re.DOTALL)
 NAMED = re.compile(r"(?P<verb>Save|Append).* `(?P<name>[\w.-]+)`:$")
 

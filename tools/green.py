@@ -32,7 +32,7 @@ DIGITS, SHOWN = 32, 8
 _RUNNERS = ("tools/green.py", "tools/cpptests.py")
 _NO_SOURCES = ("__pycache__",)
 #: Beginnings of the names of checks that the project's record has.
-_OF_ALL_MACHINES = ("sanitize ", "tests/test_includes.py::")
+_OF_ALL_MACHINES = ("sanitize ", "tests/build/test_includes.py::")
 
 
 class Inputs:

@@ -1,0 +1,36 @@
+"""The Protocol of ns3::rdma::Simulation has the methods of the C++ class, with their arguments."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch.facade import Simulation, SimulationClass
+
+HEADER = Path(__file__).resolve().parents[2] / "ns3-modules/facade/helper/facade-simulation.h"
+
+
+def declared() -> dict[str, int]:
+    """The public methods of the class, by name, and how many arguments each takes."""
+    text = HEADER.read_text()
+    text = text[text.index("class Simulation") :].partition("private:")[0]
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    found = re.findall(r"(\w+)\(([^;{}()]*)\)\s*(?:const)?\s*;", text)
+    return {name: len(arguments.split(",")) if arguments else 0 for name, arguments in found}
+
+
+def asked(kind: type) -> dict[str, int]:
+    """The same of a Protocol."""
+    methods = {name: value for name, value in vars(kind).items() if name[0].isupper()}
+    return {name: len(inspect.signature(value).parameters) - 1 for name, value in methods.items()}
+
+
+@pytest.mark.parametrize("kind", [Simulation, SimulationClass])
+def test_every_method_is_there_with_as_many_arguments(kind: type) -> None:
+    """A method that C++ renames, or gives another argument, is noticed without a run."""
+    there, wanted = declared(), asked(kind)
+    assert wanted
+    assert {name: there.get(name) for name in wanted} == wanted

@@ -1,0 +1,285 @@
+"""The program `pyorch`: its verbs, its words, and projects outside a checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from setuptools._distutils.filelist import FileList
+
+import tasks
+from pyorch.build.sources import find_modules, fingerprint
+from pyorch.cli import door, main
+from pyorch.cli.init import init
+from pyorch.loading.find import list_experiments
+from pyorch.paths import Paths, default_paths, project_root
+from pyorch.pipeline import command_line
+from pyorch.report.write import _for_paper
+from tests.inputs import ROOT
+
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff"}
+
+
+@pytest.fixture(autouse=True)
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that belongs to no project."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("PYORCH_ROOT", "PYORCH_RESULTS", "PYORCH_MODULE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_both_doors_have_the_same_verbs() -> None:
+    """All that invoke does for users pyorch does, too, under the same names except run."""
+    ours = set(main.program().namespace.task_names)
+    theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
+    assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
+
+
+def test_every_verb_and_option_has_a_help_text() -> None:
+    """`pyorch VERB --help` says something about the verb and about each of its options."""
+    code = """
+from pyorch.cli import main
+verbs = main.program().namespace
+for name in verbs.task_names:
+    assert (verbs[name].__doc__ or "").strip(), name
+    for argument in verbs[name].get_arguments():
+        assert argument.help, (name, argument.name)
+"""
+    # in a process of its own: a task gives its help texts away once
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["experiment", "x.toml"], "there is no verb 'experiment'; it is `pyorch run` here"),
+        (["shwo", "x.toml"], "there is no verb 'shwo'; did you mean 'show'?"),
+        (["zzz"], "there is no verb 'zzz'; `pyorch --help` lists them"),
+        (
+            ["show", "--bogus"],
+            "`pyorch show` has no option '--bogus'; `pyorch show --help` lists its options",
+        ),
+        (
+            ["run", "x", "--sed", "3"],
+            "`pyorch run` has no option '--sed'; did you mean '--seeds'?",
+        ),
+    ],
+)
+def test_a_verb_that_there_is_not_is_told_with_one_that_there_is(
+    words: list[str], said: str
+) -> None:
+    """A task of invoke has another name here; an option that there is not is no verb."""
+    line = [sys.executable, "-m", "pyorch", *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{said}\n")
+
+
+def test_messages_name_the_commands_of_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invoke experiment is pyorch run there; what pyorch does not have keeps its name."""
+    text = "`invoke experiment X`, invoke size, invoke list, invoke test, invoked"
+    assert door.spoken(text) == text
+    monkeypatch.setattr(door, "_program", door.PYORCH)
+    told = "`pyorch run X`, pyorch size, pyorch list, invoke test, invoked"
+    assert door.spoken(text) == told
+
+
+def test_a_command_is_what_works_in_its_project(tmp_path: Path) -> None:
+    """In a checkout, which has the tasks, that of invoke; in a project that of pyorch."""
+    given = ("two words", ["buffer.alpha=0.5"], "1..2")
+    rest = "'two words' --set buffer.alpha=0.5 --seeds 1..2"
+    checkout = Paths(ROOT)
+    assert command_line(*given, paths=checkout) == f"invoke experiment {rest}"
+    assert init("here") == 0
+    os.chdir(tmp_path / "here")
+    assert command_line(*given) == f"pyorch run {rest}"
+    assert command_line("incast", task="report") == "pyorch report incast"
+    assert _for_paper(command_line("incast")).startswith("pyorch report incast --paper")
+    assert command_line(*given, paths=checkout) == f"invoke experiment {rest}"
+
+
+def test_a_command_does_not_depend_on_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the project is named from the project's folder; any other by its name, for pyorch.
+
+    Only a project's folder has the tasks of invoke.
+    """
+    project, folder = tmp_path / "project", tmp_path / "apart"
+    inside, outside = project / "notes" / "a.toml", folder / "b.toml"
+    for file in (inside, outside):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    checkout = Paths(project)
+    for here in (project, inside.parent, folder):
+        monkeypatch.chdir(here)
+        for path in (str(inside), os.path.relpath(inside)):
+            assert command_line(path, paths=checkout) == "invoke experiment notes/a.toml"
+        for path in (str(outside), os.path.relpath(outside)):
+            assert command_line(path, paths=checkout) == "pyorch run b.toml"
+            assert _for_paper(command_line(path, paths=checkout)).startswith("pyorch report b.toml")
+    assert command_line("a/b.toml", paths=checkout) == "invoke experiment a/b.toml"
+
+
+def test_help_names_the_commands_of_the_program() -> None:
+    """Outside a checkout there is no `invoke list`."""
+    line = [sys.executable, "-m", "pyorch", "explain", "--help"]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert "`pyorch list`" in said
+    assert "invoke" not in said
+
+
+def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    """Without a traceback, whether a command looks for a project there or not."""
+    for verb, root in (("list", {}), ("report x.toml", {"PYORCH_ROOT": str(tmp_path)})):
+        folder = tmp_path / "gone"
+        folder.mkdir()
+        code = f"cd {folder}; rmdir {folder}; exec {sys.executable} -P -m pyorch {verb}"
+        environment = os.environ | {"PYTHONPATH": str(ROOT)} | root
+        done = subprocess.run(
+            ["sh", "-c", code], capture_output=True, text=True, check=False, env=environment
+        )
+        assert done.returncode == 2
+        told = "the current folder: it was deleted\n    hint: change to another one with `cd`\n"
+        assert done.stderr == told
+
+
+def test_too_few_open_files_are_told() -> None:
+    """With the limit, and how to raise it."""
+    code = """
+import resource
+from pathlib import Path
+from pyorch.cli.base import command
+
+def hungry() -> int:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+    return len([Path("/dev/null").open() for _ in range(20)])
+
+raise SystemExit(command(hungry)())
+"""
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "the system: Too many open files: this process may have 12 files open at once\n"
+        "    hint: raise the limit, such as with `ulimit -n 1024`\n"
+    )
+
+
+def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path: Path) -> None:
+    """Also from a folder inside it; it contains its own results and modules."""
+    assert init("here") == 0
+    inside = tmp_path / "here" / "deeper"
+    inside.mkdir()
+    os.chdir(inside)
+    assert project_root() == tmp_path / "here"
+    paths = default_paths()
+    names = [name for name, _ in list_experiments(paths)]
+    shipped = [name for name, _ in list_experiments(Paths(ROOT))]
+    assert names == ["incast", *shipped]
+    part = tmp_path / "here" / "experiments" / "parts" / "job.toml"
+    assert part.read_bytes() == (ROOT / "experiments" / "ai" / "parts" / "job.toml").read_bytes()
+    assert paths.results == tmp_path / "here" / "results"
+    assert (paths.modules, paths.own_modules) == (ROOT / "ns3-modules", tmp_path / "here/modules")
+    assert paths.build_root == ROOT / "build"
+    own = paths.experiments / "gfc" / "two-to-one.toml"
+    own.parent.mkdir()
+    own.write_text('title = "Mine"\n')
+    assert dict(list_experiments(paths))["gfc/two-to-one"] == "Mine"
+
+
+def test_init_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It adds its files to a folder once, and says no the second time."""
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "incast.toml").write_text("mine")
+    assert init(".") == 0
+    assert (tmp_path / "experiments" / "incast.toml").read_text() == "mine"
+    assert init(".") == 2
+    assert "is a project already" in capsys.readouterr().err
+    assert init("") == 2
+
+
+def in_sdist() -> set[str]:
+    """What a source distribution has of this checkout, by MANIFEST.in and what is always in one."""
+    # not asked of git: the tests also run in a copy of the committed files
+    tops = {"docs", "experiments", "ns3-modules", "pyorch"}
+    listed = [
+        str(file.relative_to(ROOT))
+        for top in sorted(tops)
+        for file in sorted((ROOT / top).rglob("*"))
+        if file.is_file() and "__pycache__" not in file.parts
+    ] + [file.name for file in ROOT.iterdir() if file.is_file()]
+    files = FileList()
+    files.allfiles = listed
+    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
+        if line and not line.startswith("#"):
+            files.process_template_line(line)
+    always = {"pyproject.toml", "setup.py", "README.md", "LICENSE"}
+    return {*files.files, *always, *(file for file in listed if file.startswith("pyorch/"))}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """pyproject.toml has it; a citation and the topmost release of the changelog say the same."""
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+    heads = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line[:3] == "## "]
+    release = next(head for head in heads if head != "## Unreleased")
+    assert release.split()[1] == VERSION
+
+
+@pytest.mark.slow
+def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
+    """Of a source distribution, as a wheel: it lists all studies, and has the same fingerprint.
+
+    All modules of Python are there, and nothing of tests and tools. A new project has their
+    studies and its own. It runs nothing: compiling the modules for it takes minutes.
+    """
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
+    copy = tmp_path / "copy"
+    for file in in_sdist():
+        target = copy / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / file, target)
+    done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    expected = {file for file in in_sdist() if file.startswith("pyorch/")}
+    assert {str(file.relative_to(site)) for file in site.rglob("*")} >= expected
+    assert {file.name for file in site.iterdir()} - {"bin"} == {
+        "pyorch",
+        f"pyorch-{VERSION}.dist-info",
+    }
+    folder = tmp_path / "anywhere"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def pyorch(*words: str, place: Path = folder) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pyorch", *words],
+            cwd=place,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    listed = pyorch("list")
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    assert names == [name for name, _ in list_experiments(Paths(ROOT))], listed.stderr
+    asked = pyorch("report", "gfc/two-to-on")
+    assert asked.returncode == 2
+    assert "did you mean 'gfc/two-to-one'?" in asked.stderr
+    shipped = site / "pyorch" / "shipped" / "ns3-modules"
+    prints = [
+        fingerprint(find_modules(home), "3.44", "gcc", "", "rdma")
+        for home in (shipped, ROOT / "ns3-modules")
+    ]
+    assert prints[0] == prints[1]
+    assert pyorch("init", "mine").returncode == 0
+    of_project = pyorch("list", place=folder / "mine")
+    listed_there = {line.split()[0] for line in of_project.stdout.splitlines()}
+    assert listed_there == {*names, "incast"}, of_project.stderr

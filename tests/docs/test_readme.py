@@ -1,0 +1,53 @@
+"""What the README shows is true: its example loads, its pages and studies exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch.loading.find import list_experiments
+from pyorch.loading.load import load_experiment
+from pyorch.paths import Paths
+from pyorch.plan import expand
+from tests.docs.test_guide import slug
+from tests.inputs import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_loads(tmp_path: Path) -> None:
+    """The experiment of the README is valid and has one run a value of alpha."""
+    (example,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    file = tmp_path / "incast.toml"
+    file.write_text(example, encoding="utf-8")
+    assert len(expand(load_experiment(str(file), paths=Paths(ROOT)))) == 3
+
+
+def test_linked_files_exist() -> None:
+    """Every relative link of the README leads to a file."""
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert len(links) > 5
+    assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_linked_headings_exist(name: str) -> None:
+    """Every anchor of a link is a heading of its page; the site checks those within docs."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!\w+:)([^)#]*\.md)#([^)]+)\)", text)
+    for target, anchor in links:
+        page = (ROOT / target).read_text(encoding="utf-8")
+        headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+        assert anchor in {slug(heading) for heading in headings}, (target, anchor)
+
+
+def test_named_studies_exist() -> None:
+    """Every study that a command of the README names is there, and every study has its page."""
+    studies = {name for name, _ in list_experiments(Paths(ROOT))}
+    commands = re.findall(r"^invoke (?:show|experiment) (\S+)", README, re.MULTILINE)
+    assert commands
+    assert set(commands) <= studies
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("studies-*"))
+    assert [name for name in sorted(studies) if f"## {name}:" not in pages] == []

@@ -1,0 +1,505 @@
+"""`explain`: facts against tables, by another way; captures by tshark; cures by their runs."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import pyorch
+from pyorch import pipeline
+from pyorch.cli.explain import explain_run
+from pyorch.errors import UserError
+from pyorch.lab.cures import AS_IT_WAS, base_of
+from pyorch.lab.explain import AROUND, Explanation, Wires, explain, tables_agree
+from pyorch.lab.explain_page import row_of, write
+from pyorch.lab.explicit import tables_of_run
+from pyorch.lab.story import Blocked, Pause, Story, levels_of
+from pyorch.lab.trials import spec_of
+from pyorch.paths import Paths
+from pyorch.report.quantities import show
+from tests.inputs import ROOT, RUNS
+from tests.kept import kept_runs
+from tests.projects import RING_OF_THREE
+from tests.wireshark import tshark
+
+__all__ = ["kept_runs"]
+
+pytestmark = [
+    pytest.mark.cpp,
+    pytest.mark.inputs(*RUNS),
+    pytest.mark.xdist_group("explain"),
+]  # the runs are made once
+
+#: Three flows, of which each goes two switches on around a ring of three, a fourth beside them, and
+#: one that is over before anything happens.
+RING = (
+    """
+title = "Ring"
+flow_control = ["pfc"]
+
+[run]
+duration = "2ms"
+stop_on_deadlock = true
+
+"""
+    + RING_OF_THREE
+    + """
+[queue_pair]
+payload_size = "1000B"
+retransmit = "none"
+
+[[traffic]]
+kind = "messages"
+messages = [
+  { src = "h0", dst = "h4", size = "2MB", path = "h0 > s0 > s1 > s2 > h4" },
+  { src = "h2", dst = "h0", size = "2MB", path = "h2 > s1 > s2 > s0 > h0", start = "3us" },
+  { src = "h4", dst = "h2", size = "2MB", path = "h4 > s2 > s0 > s1 > h2" },
+  { src = "h1", dst = "h3", size = "1MB", start = "5us" },
+  { src = "h3", dst = "h1", size = "20KB" },
+]
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study."""
+    file = tmp_path_factory.mktemp("explain") / "ring.toml"
+    file.write_text(RING)
+    return file
+
+
+@pytest.fixture(scope="module")
+def found(file: Path) -> Explanation:
+    """The explanation of its run."""
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, file.parent / "results"), claim=True)
+    return explain(plan, "1", jobs=2)
+
+
+@pytest.fixture(scope="module")
+def page(found: Explanation) -> tuple[Path, Wires]:
+    """Its page."""
+    return write(found, found.folder, "pyorch explain ring.toml 1")
+
+
+def _table(found: Explanation, name: str) -> list[dict[str, Any]]:
+    """A table of the told run, row by row."""
+    run_hash = found.told.hash(found.plan.build.fingerprint)
+    rows: list[dict[str, Any]] = found.store.read_table(run_hash, name).to_dict("records")
+    return rows
+
+
+def _held(found: Explanation) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """When egresses obeyed pauses, by what the ports themselves recorded."""
+    names = found.network.names
+    held: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for row in _table(found, "pause"):
+        if row["side"] == 1:
+            port = (names[row["node"]], names[row["peer"]])
+            held.setdefault(port, []).append((row["start_ps"], row["end_ps"]))
+    return held
+
+
+# ---------------------------------------------------------------------------------------------
+# The story
+
+
+def test_the_circle_is_one_of_ports_that_are_paused_for_good(found: Explanation) -> None:
+    """And the pause that closed it is the last that one of them obeyed."""
+    story, held = found.story, _held(found)
+    heads = [node for node, _ in story.cycle]
+    assert [peer for _, peer in story.cycle] == [*heads[1:], heads[0]]
+    began = {}
+    for port in story.cycle:
+        start, end = held[port][-1]
+        assert start <= story.formed
+        assert end == story.end
+        began[port] = start
+    assert story.closing is not None
+    last = max(began, key=lambda port: began[port])
+    assert (story.closing.peer, story.closing.node) == last
+    assert story.closing.time < began[last] == story.formed
+
+
+def test_each_pause_of_the_chain_led_to_the_next(found: Explanation) -> None:
+    """Whom one holds back makes the next; the egress of the first was not held back itself."""
+    chain, held = found.story.chain, _held(found)
+    assert len(chain) > 1
+    for before, after in itertools.pairwise(chain):
+        assert after.node == before.peer
+        assert after.egress == before.node
+        assert any(start <= after.time < end for start, end in held[after.node, after.egress])
+    first = chain[0]
+    assert not first.is_of_host
+    assert not any(
+        start <= first.time < end for start, end in held.get((first.node, first.egress), [])
+    )
+
+
+def test_what_stands_behind_is_what_else_is_paused_at_the_end(found: Explanation) -> None:
+    """By the ports' own record of pauses."""
+    story = found.story
+    stuck = {port for port, times in _held(found).items() if times[-1][1] == story.end}
+    assert set(story.behind) == stuck - set(story.cycle)
+    assert story.behind
+
+
+def test_what_it_cost_is_what_flows_and_links_say(found: Explanation) -> None:
+    """Counted flow by flow; what hosts received, interval by interval."""
+    story = found.story
+    missing = [
+        row["size_bytes"] - row["delivered_bytes"]
+        for row in _table(found, "flow")
+        if row["finish_ps"] < 0
+    ]
+    assert (story.flows, story.unfinished, story.missing) == (5, len(missing), sum(missing))
+    assert story.unfinished == 4
+    sums: dict[int, int] = {}
+    for row in _table(found, "rate"):
+        assert not found.network.is_host(found.network.names[row["node"]])
+        assert found.network.is_host(found.network.names[row["peer"]])
+        sums[row["time_ps"]] = sums.get(row["time_ps"], 0) + row["tx_bytes"]
+    times = sorted(sums)
+    period = times[0]
+    before = [sums[time] for time in times if time <= story.formed]
+    after = [sums[time] for time in times if time - period >= story.formed]
+    assert story.before == pytest.approx(8e12 * sum(before) / (period * len(before)))
+    assert story.after == pytest.approx(8e12 * sum(after) / (period * len(after)))
+    assert story.after < story.before / 10  # type: ignore[operator]
+
+
+def test_five_sentences_name_the_facts(found: Explanation) -> None:
+    """Every node of the chain and of the circle, every time, every number."""
+    story = found.story
+    trigger, chain, closing, behind, cost = story.sentences()
+    first, last = story.chain[0], story.chain[-1]
+    assert f"{first.time / 1e6:.6g} µs" in trigger
+    assert f"{first.node} paused {first.peer}" in trigger
+    assert f"its port to {first.egress}" in trigger
+    for pause in story.chain[1:-1]:
+        assert f"{pause.node} paused {pause.peer}" in chain
+    assert f"{len(story.chain)} pauses in {(last.time - first.time) / 1e6:.6g} µs" in chain
+    assert f"{last.node} paused {last.peer} at {last.time / 1e6:.6g} µs" in closing
+    assert f"from {story.formed / 1e6:.6g} µs" in closing
+    assert " → ".join([node for node, _ in story.cycle] + [story.cycle[0][0]]) in closing
+    assert f"{len(story.behind)} more queues" in behind
+    assert all(f"{node} → {peer}" in behind for node, peer in story.behind)
+    assert f"4 of 5 finite flows have not finished, and {story.missing / 1e6:.4g} MB" in cost
+
+
+def test_sentences_of_odd_stories_are_true() -> None:
+    """A host that paused, a single pause, none, nothing behind, a deadlock that ended."""
+    base: dict[str, Any] = {
+        "formed": 5_000_000,
+        "dissolved": -1,
+        "end": 9_000_000,
+        "episodes": 1,
+        "has_pauses": True,
+        "chain": (),
+        "cycle": (("a", "b"), ("b", "a")),
+        "behind": (),
+        "flows": 0,
+        "unfinished": 0,
+        "missing": 0,
+        "before": None,
+        "after": None,
+    }
+    none = Story(**base).sentences()
+    assert Story(**base).notes() == []
+    assert len(Story(**base | {"episodes": 2, "has_pauses": False}).notes()) == 2
+    assert none[0] == "How it began is unknown: no pause that led to it is recorded."
+    assert none[1] == "No other pause led to it."
+    assert none[2].startswith("From 5 µs on the 2 queues a → b → a wait")
+    assert none[3] == "No other queue waited behind them."
+    assert none[4] == "The run continued for 4 µs."
+    host = Story(
+        **base | {"chain": (Pause("h", "a", 1_000_000, "", True),), "dissolved": 7_000_000}
+    )
+    assert "1 µs, when the host h could accept no more and paused a." in host.sentences()[0]
+    assert "until something else ended it at 7 µs" in host.sentences()[2]
+    one = Story(**base | {"flows": 1, "unfinished": 1, "missing": 10, "behind": (("h", "a"),)})
+    assert one.sentences()[3] == "1 more queue waited behind them: h → a."
+    assert "1 of 1 finite flow has not finished, and 10 B of its data" in one.sentences()[4]
+
+
+# ---------------------------------------------------------------------------------------------
+# The wires
+
+
+def _frames(capture: Path, *words: str) -> list[list[str]]:
+    text = subprocess.run(
+        [tshark(), "-r", str(capture), "-T", "fields", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def test_the_pause_that_closed_the_circle_is_in_the_capture(
+    found: Explanation, page: tuple[Path, Wires]
+) -> None:
+    """From its node, of the class, not a RESUME; it ends where the oracle sees the circle close."""
+    story, wires = found.story, page[1]
+    assert wires.closing is not None
+    assert story.closing is not None
+    number = found.network.numbers[story.closing.node]
+    source = "02:00:" + ":".join(f"{number:08x}"[at : at + 2] for at in (0, 2, 4, 6))
+    fields = ["frame.time_epoch", "eth.src", "macc.cbfc.enbv", f"macc.cbfc.pause_time.c{3}"]
+    rows = _frames(
+        wires.closing.path,
+        *("-Y", "macc.opcode == 0x0101"),
+        *itertools.chain.from_iterable(("-e", field) for field in fields),
+    )
+    pauses = [
+        round(float(time) * 1e9)
+        for time, src, classes, quanta in rows
+        if src == source and int(classes, 0) >> 3 & 1 and int(quanta, 0) > 0
+    ]
+    inside = [time for time in pauses if story.closing.time <= 1000 * time + 999]
+    # a capture cuts times to nanoseconds; received is when the last bit is, at which it takes hold
+    assert inside[0] == story.formed // 1000
+    assert len([time for time in inside if time <= story.formed // 1000]) == 1
+
+
+def test_the_command_on_the_page_finds_that_pause(
+    found: Explanation, page: tuple[Path, Wires]
+) -> None:
+    """As written, in the folder of the page: one frame."""
+    text = html.unescape(page[0].read_text())
+    command = next(part for part in text.split("<pre>") if part.startswith("tshark"))
+    words = shlex.split(command.partition("</pre>")[0].replace("\\\n", ""))
+    words[0] = tshark()
+    said = subprocess.run(
+        words, cwd=page[0].parent, capture_output=True, text=True, check=True
+    ).stdout
+    assert len(said.splitlines()) == 1
+    assert "PFC" in said or "Pause" in said
+    assert found.story.closing is not None
+
+
+def test_python_shows_it_in_a_few_lines(found: Explanation) -> None:
+    """Each cure once, by what became of it: those that helped, by the runs' own numbers."""
+    answer, *rest, last = str(found).splitlines()
+    assert answer == found.answer
+    assert ".story.sentences()" in last
+    cures = dict(line.split(":", 1) for line in rest)
+    names = {word: text.strip().split(", ") for word, text in cures.items()}
+    listed = [name for some in names.values() for name in some]
+    known = [one.cure.name for one in found.outcomes if one.cure.name != AS_IT_WAS]
+    assert sorted(listed) == sorted(known)
+    for one in found.outcomes:
+        if one.run_hash and one.cure.name != AS_IT_WAS:
+            numbers = found.store.read_summary(one.run_hash)["summary"]
+            word = "deadlock" if numbers["deadlocked_at_end"] else "broken"
+            assert one.cure.name in names[word if numbers["deadlocked"] else "no deadlock"]
+
+
+def test_captures_are_of_the_moments_around_it(
+    found: Explanation, page: tuple[Path, Wires]
+) -> None:
+    """And of the ports of the cycle, all of them."""
+    story, wires = found.story, page[1]
+    assert set(wires.pcaps) == set(story.cycle)
+    assert all(one.path.name == f"{a}-{b}.pcap" for (a, b), one in wires.pcaps.items())
+    assert story.closing is not None
+    for one in wires.pcaps.values():
+        times = [1e12 * float(row[0]) for row in _frames(one.path, "-e", "frame.time_epoch")]
+        assert len(times) == one.frames > 0
+        assert min(times) >= story.closing.time - AROUND - 1000
+        assert max(times) <= story.formed + AROUND
+    assert wires.animation.is_file()
+    assert wires.animation.read_text().count("<p ") == wires.frames > 0
+
+
+# ---------------------------------------------------------------------------------------------
+# Cures
+
+
+def test_the_run_as_it_was_is_the_studys(found: Explanation) -> None:
+    """The same flows, byte for byte and picosecond for picosecond, up to where that one stops."""
+    by_name = {one.cure.name: one for one in found.outcomes}
+    same = by_name[AS_IT_WAS]
+    plan = found.plan
+    assert plan.store.missing(plan.specs, plan.build.fingerprint)  # explain does not need it
+    told = found.store.read_table(found.told.hash(plan.build.fingerprint), "flow")
+    pd.testing.assert_frame_equal(found.store.read_table(same.run_hash, "flow"), told)
+    assert same.deadlocks == 1
+    assert same.formed == found.story.formed
+    assert same.is_stuck
+
+
+def test_outcomes_are_what_the_oracle_and_the_flows_say(found: Explanation) -> None:
+    """Of each cure, by its run; some break the deadlock, some have none."""
+    tried = [one for one in found.outcomes if one.run_hash]
+    assert len(tried) == len(found.outcomes)
+    for one in tried:
+        summary = found.store.read_summary(one.run_hash)["summary"]
+        flows = found.store.read_table(one.run_hash, "flow").to_dict("records")
+        assert one.deadlocks == summary["deadlock_episodes"]
+        assert one.ended == sum(row["finish_ps"] >= 0 for row in flows)
+        assert one.flows == len(flows)
+        rates = []
+        for row in flows:
+            until = row["finish_ps"] if row["finish_ps"] >= 0 else summary["end_ps"]
+            rates.append(8e12 * row["delivered_bytes"] / (until - row["start_ps"]))
+        assert one.slowest == pytest.approx(min(rates))
+        assert one.delivered == sum(row["delivered_bytes"] for row in flows)
+    by_name = {one.cure.name: one for one in tried}
+    for name in ("up-down routing", "shortest paths", "tagger"):
+        assert by_name[name].deadlocks == 0
+        assert by_name[name].ended == by_name[name].flows
+    broken = by_name["PFC+DCFIT"]
+    assert broken.deadlocks
+    assert not broken.is_stuck
+    assert broken.dropped > 0
+    assert row_of(broken).deadlock.startswith("broken ")
+
+
+def test_a_cure_changes_what_it_says_and_nothing_else(found: Explanation) -> None:
+    """The run's own thresholds stay under what is added; ways change no scheme."""
+    types = found.plan.experiment.types
+    assert types is not None
+    base = base_of(found.spec, types)
+    by_name = {one.cure.name: one.cure.content or {} for one in found.outcomes}
+
+    def changed(name: str) -> set[str]:
+        content = by_name[name]
+        return {key for key in {*base, *content} if base.get(key) != content.get(key)}
+
+    repeats = {"run", "queue_pair"}  # losses are allowed, and mended
+    assert changed(AS_IT_WAS) == set()
+    assert changed("pfc-watchdog") - repeats == {"agents", "pfc-watchdog"}
+    assert changed("PFC+DCFIT") - repeats == {"agents", "dcfit"}
+    assert changed("tagger") - repeats == {"agents", "buffer", "node", "port"}
+    assert changed("up-down routing") - repeats == {"route", "traffic"}
+    assert changed("shortest paths") - repeats == {"traffic"}
+    assert "flow_control" in changed("PFFC")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["deadlock/zoo", "gfc/fat-tree", "dcfit/on-loop", "rdma/hpcc-incast", "ai/spraying"],
+)
+def test_tables_of_a_run_say_the_run(name: str) -> None:
+    """Read again, they are that run: network, flows, schemes, every attribute."""
+    plan = pipeline.make_plan(name)
+    types = plan.experiment.types
+    assert types is not None
+    for spec in plan.specs[:: max(1, len(plan.specs) // 12)]:
+        again = spec_of(plan, plan.store, tables_of_run(spec, types))
+        assert tables_agree(again, spec) == []
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def test_the_same_call_goes_on_and_gives_the_same_page(
+    found: Explanation, page: tuple[Path, Wires], tmp_path: Path
+) -> None:
+    """Nothing is simulated again but the capture, and every byte is the same."""
+    again = explain(found.plan, "1")
+    assert again.simulated == 0
+    assert again.story == found.story
+    index, _ = write(again, tmp_path / "page", "pyorch explain ring.toml 1")
+    names = sorted(one.name for one in page[0].parent.iterdir())
+    assert names == sorted(one.name for one in index.parent.iterdir())
+    for name in names:
+        assert (index.parent / name).read_bytes() == (page[0].parent / name).read_bytes(), name
+
+
+def test_the_page_has_it_all(found: Explanation, page: tuple[Path, Wires]) -> None:
+    """The sentences, the movie, the captures, a row for each cure; and needs no other place."""
+    text = page[0].read_text()
+    for sentence in found.story.sentences():
+        assert sentence in text
+    assert text.count('class="live-data"') == 1
+    for one in page[1].pcaps.values():
+        assert f'href="{one.path.name}"' in text
+    for outcome in found.outcomes:
+        assert f'<th scope="row">{outcome.cure.name}</th>' in text
+    assert "http://" not in text.split("<script", maxsplit=1)[0]
+    assert "https://" not in text.split("<script", maxsplit=1)[0]
+
+
+def test_runs_that_cannot_be_explained_are_told_of(file: Path) -> None:
+    """No deadlock, no oracle, no such run: a sentence each."""
+    paths = Paths(ROOT, file.parent / "results")
+
+    def said(run: str, *overrides: str) -> str:
+        plan = pipeline.make_plan(str(file), overrides, paths=paths, claim=True)
+        with pytest.raises(UserError) as error:
+            explain(plan, run)
+        return error.value.render()
+
+    assert "this run does not deadlock" in said("1", "run.duration=20us")
+    blind = ("run.oracle=false", "run.stop_on_deadlock=false")
+    assert "[run] oracle = false" in said("1", *blind)
+    assert "there is no run with this number" in said("7")
+
+
+def test_queues_that_wait_for_a_host_are_explained(file: Path, tmp_path: Path) -> None:
+    """The host and the start of its storm are those of the file; the queues are those of the path.
+
+    One frame waits where the host pauses its switch, and from there back to the sender.
+    """
+    storm = '[{kind="pause_storm", host="h4", start="50us"}]'
+    flow = 'traffic=[{kind="messages", messages=[{src="h0", dst="h4", size="2MB"}]}]'
+    paths = Paths(ROOT, file.parent / "results")
+    plan = pipeline.make_plan(str(file), (f"fault={storm}", flow), paths=paths, claim=True)
+    found = explain(plan, "1", jobs=2)
+    story = found.story
+    assert isinstance(story, Blocked)
+    (pause,) = story.pauses
+    assert (pause.node, pause.peer) == ("h4", "s2")
+    assert pause.time == 50_000_000
+    assert story.levels == ((("s2", "h4"),), (("s0", "s2"),), (("h0", "s0"),))
+    assert found.answer == (
+        "The host h4 pauses s2 forever from 50 µs on. "
+        f"From {show(story.formed, 'ps', digits=6)} on 3 queues wait for it."
+    )
+    assert found.outcomes == ()
+    assert story.sentences()[1] == (
+        "The queues that wait, at the host: s2 → h4; behind these: s0 → s2; behind these: h0 → s0."
+    )
+    index, wires = write(found, tmp_path / "page", "pyorch explain ring.toml 1")
+    assert wires is None
+    text = html.unescape(index.read_text(encoding="utf-8"))
+    assert found.answer in text
+    assert "On the wires" not in text
+    assert "could not be drawn" not in text
+
+
+def test_queues_are_in_the_order_in_which_they_wait() -> None:
+    """A tree of two hosts; what waits for none of the others comes last."""
+    stuck = [("b", "a"), ("a", "h0"), ("c", "b"), ("h5", "c"), ("b", "h1"), ("x", "y")]
+    assert levels_of(stuck, {"h0", "h1", "h5"}) == (
+        (("a", "h0"), ("b", "h1")),
+        (("b", "a"), ("c", "b")),
+        (("h5", "c"),),
+        (("x", "y"),),
+    )
+
+
+def test_a_misspelt_name_is_told_of(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As everywhere; and a folder that cannot be made, before anything runs."""
+    assert explain_run("deadlock/zo", "1") == 2
+    assert "deadlock/zoo" in capsys.readouterr().err
+    assert explain_run("deadlock/zoo", "1", out=str(tmp_path / "no" / "page")) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_study_explains_in_python(found: Explanation, file: Path) -> None:
+    """The same, by the same runs."""
+    study = pyorch.Study.load(str(file), paths=Paths(ROOT, file.parent / "results"))
+    again = study.explain(1)
+    assert again.simulated == 0
+    assert again.story == found.story

@@ -1,0 +1,40 @@
+"""Parts of experiment files that tests of several rooms share."""
+
+from __future__ import annotations
+
+STAR = """
+[topology]
+kind = "star"
+hosts = 3
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "greedy"
+src = ["h0", "h1"]
+dst = "h2"
+"""
+"""Two hosts that send to a third as fast as they can."""
+
+IMPOSSIBLE = """
+[variants.BAD]
+flow_control = ["conceptual-gfc"]
+"conceptual-gfc.b0" = "200KB"
+"conceptual-gfc.bm" = "100KB"
+"""
+"""A variant that is refused."""
+
+RING_OF_THREE = """
+[topology]
+kind = "ring"
+switches = 3
+hosts_per_switch = 2
+rate = "40Gbps"
+delay = "1us"
+
+[buffer]
+threshold = "static"
+xoff = "100KB"
+xon = "97KB"
+"""
+"""Switches that deadlock when each sends two hops on."""
