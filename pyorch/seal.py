@@ -108,7 +108,8 @@ def _parsed(text: str, run_hash: str) -> Seal:
     digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines if line)}
     sizes, fingerprint = dict(about["bytes"]), about["fingerprint"]
     named = digests.keys() == sizes.keys() and digests.keys() >= {"spec.json", "summary.json"}
-    plain = all(type(size) is int and "/" not in name for name, size in sizes.items())
+    plain = all(type(one) is int and one >= 0 for one in sizes.values())
+    plain = plain and not any("/" in name for name in sizes)
     if not named or not plain or not isinstance(fingerprint, str):
         raise ValueError("sizes and checksums are not those of a run's files")
     return Seal(sizes, digests, fingerprint)
@@ -192,6 +193,8 @@ def read_file(folder: Path, seal: Seal, name: str) -> bytes:
     file = folder / name
     if name not in seal.digests:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
+    if _size(file) < seal.sizes[name]:  # before there is memory for what a seal promises
+        raise DamagedError(file, _wrong_size(_size(file), seal.sizes[name]))
     data = _content(file, seal.sizes[name])
     if len(data) != seal.sizes[name]:
         raise DamagedError(file, _wrong_size(_size(file), seal.sizes[name]))

@@ -447,6 +447,7 @@ FORGED: dict[str, Callable[[str], str]] = {
     "sizes of no file": lambda text: re.sub(r'"bytes": {.*?}', '"bytes": {}', text),
     "sizes in a list": lambda text: re.sub(r'"bytes": {.*?}', '"bytes": []', text),
     "sizes as text": lambda text: re.sub(r'"spec.json": \d+', '"spec.json": "9"', text),
+    "a size below 0": lambda text: re.sub(r'"spec.json": \d+', '"spec.json": -9', text),
     "a size of null": lambda text: re.sub(r'"spec.json": \d+', '"spec.json": null', text),
     "no checksums": lambda text: text.split("\n")[0] + "\n",
     "one checksum less": lambda text: text[: text.index("\n") + 1] + text.rsplit("\n", 2)[1] + "\n",
@@ -501,6 +502,16 @@ def test_what_is_no_file_is_damage(store: Store, file: str, instead: str) -> Non
     assert not store.is_done(run_hash)
     assert str(path) in str(store.problem(run_hash))
     assert [damage.file for damage in store.set_damaged_aside([run_hash])] == [path]
+
+
+def test_a_forged_size_is_not_believed(store: Store) -> None:
+    """No memory is asked for what a seal only promises."""
+    run_hash = finish(store, make_spec())
+    folder = store.folder(run_hash)
+    text = (folder / "SHA256SUMS").read_text().rpartition("# sha256 of")[0]
+    _seal_again(folder, re.sub(r'"summary.json": \d+', f'"summary.json": {2**62}', text))
+    (found,) = store.set_damaged_aside([run_hash])
+    assert f"instead of {2**62} bytes" in found.what
 
 
 def test_a_forged_table_is_told(store: Store) -> None:
