@@ -372,7 +372,9 @@ def _facts(child: _Child, fingerprint: str) -> Iterator[str]:
     """Yield what helps to find why a run ended whose log does not say it: its time, its modules."""
     run = child.watch.look()
     end = rounded_time(child.spec.setting.run.latest_end)
-    at = f"at {rounded_time(run.now)} of {end}" if run.is_set_up else "before it simulated anything"
+    at = "before it simulated anything"
+    if run.is_set_up:  # a heartbeat may be a second old, in which a short run does all it does
+        at = f"at {rounded_time(run.now)} of {end} by its last heartbeat, or later"
     yield f"it ended:  {at}"
     own = sorted(modules_of(fingerprint, child.spec.types) - modules_of(fingerprint, ()))
     if own:  # beside those of every run

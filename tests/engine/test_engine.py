@@ -331,7 +331,7 @@ def test_a_crash_without_a_word_is_told_with_its_time(tmp_path: Path) -> None:
     ]
     within, before, told = run_batch(tmp_path, specs, jobs=1).failures
     end = rounded_time(specs[0].setting.run.latest_end)
-    assert f"    it ended:  at 5 us of {end}\n" in within.render()
+    assert f"    it ended:  at 5 us of {end} by its last heartbeat, or later\n" in within.render()
     assert f"    backtrace: gdb -batch -ex run -ex backtrace --args {within.reproduce}\n" in (
         within.render()
     )
