@@ -31,6 +31,7 @@ from tools.reproduction.claims import (
     Evidence,
 )
 from tools.reproduction.command import names_of, rows_of, settings_of, unread_of
+from tools.reproduction.moved import moved
 from tools.reproduction.page import (
     FACTS,
     NOT_MODELLED,
@@ -259,6 +260,16 @@ def test_a_study_that_was_not_run_keeps_what_was_said() -> None:
     assert carry_over(open_rows, before) == before
     other = make_rows(PUBLISHED, [Study("s/one", [expectation(expected="80KB")], None, [])])
     assert carry_over(other, before) == other
+
+
+def test_what_moved_is_listed_with_both_values() -> None:
+    """The claim and its evidence; nothing if nothing moved."""
+    before, after = (make_rows(PUBLISHED, [judged(expectation(), [x])]) for x in (75e3, 90e3))
+    assert moved(before, before) == []
+    assert moved(before, after) == [
+        "| the queue settles | all |  | holds in 1 of 1 setting | refuted (1 setting) |",
+        "| the queue settles | s/one | settles | 1 of 1: 75 KB (1 run) | 0 of 1: 90 KB (1 run) |",
+    ]
 
 
 def test_what_was_measured_with_other_settings_is_not_carried() -> None:
