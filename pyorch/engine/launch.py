@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +144,8 @@ class WarmLauncher:
     """Every run is a fork of one warm process, `pyorch.serve`.
 
     If that process dies, its forks die with it and get its exit code; the next start creates a new
-    one. They are orphaned, unless it died before it could fork at all, which it would do again.
+    one. They are orphaned, unless it died of itself before it could fork at all: it would do so
+    again.
     """
 
     def __init__(
@@ -245,7 +247,7 @@ class WarmLauncher:
         code = self._end()
         for fork in self._forks.values():
             fork.code = code or -9
-            fork.is_orphaned = self._has_forked
+            fork.is_orphaned = self._has_forked or code == -signal.SIGKILL
         self._forks.clear()
 
     def poll(self) -> None:

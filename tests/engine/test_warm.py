@@ -106,6 +106,7 @@ def test_a_warm_run_gives_the_bytes_of_a_cold_one(plan_of: Callable[..., Plan]) 
 
 
 FIRST_RUN = """
+import os
 import sys
 from pathlib import Path
 
@@ -116,7 +117,8 @@ manifest, lines = serve._read(Path(sys.argv[1]))
 serve._prepare(manifest, lines[0], networks=False)
 before = set(sys.modules)
 assert run_line(manifest, lines[0], Path(sys.argv[2]), 0.0) == 0
-print(*sorted(set(sys.modules) - before))
+print(*sorted(set(sys.modules) - before), flush=True)
+os._exit(0)  # as a fork ends: exit() is what a module must not call
 """
 
 
@@ -324,6 +326,21 @@ def test_when_the_warm_process_dies_its_runs_fail_and_another_takes_over(
     assert first.wait() == -signal.SIGKILL
     wait_for(lambda: is_gone(first.pid), "the fork to end")
     assert begin(warm, plan, 1).poll() is None
+
+
+@pytest.mark.parametrize(
+    ("number", "again"), [(signal.SIGKILL, True), (signal.SIGSEGV, False)], ids=["killed", "crash"]
+)
+def test_runs_of_a_warm_process_that_is_killed_while_it_loads_are_tried_again(
+    launcher: tuple[WarmLauncher, Plan], number: signal.Signals, again: bool
+) -> None:
+    """For lack of memory, say. One that crashes there would crash again."""
+    warm, plan = launcher
+    attempts = [plan.store.begin(spec.hash(plan.build.fingerprint)) for spec in plan.specs[:2]]
+    runs = [warm.start(index, attempt) for index, attempt in enumerate(attempts)]
+    assert warm._server is not None
+    warm._server.send_signal(number)
+    assert [(run.wait(), run.is_orphaned) for run in runs] == [(-number, again)] * 2
 
 
 def server_of(process: Process) -> int:
