@@ -40,8 +40,8 @@ def _budget(words: str, packages: str, most: int) -> Budget:
 
 BUDGETS = (
     _budget("-c import pyorch", "", 1),
-    _budget("-mpyorch --help", "invoke", 8),
-    _budget("-mpyorch --version", "invoke", 8),
+    _budget("-mpyorch --help", "invoke", 10),
+    _budget("-mpyorch --version", "invoke", 10),
     _budget("-mpyorch list", "invoke", 26),
     # a run, which loads numpy, pyarrow and cppyy when it begins
     _budget("-c import pyorch.run, pyorch.serve, pyorch.simulate, pyorch.metrics", "pydantic", 34),
@@ -50,7 +50,7 @@ BUDGETS = (
         "-c import pyorch.cli.show, pyorch.loading.load, pyorch.report.figures, "
         "pyorch.report.expect, pyorch.remarks.plan",
         "numpy pydantic",
-        95,
+        102,
     ),
 )
 """Budgets of commands that do not need built modules."""
