@@ -29,17 +29,27 @@ _NEEDED = (
     "Xon",
 )
 #: The flow control whose headroom, eta', is computed here; that of others, and what a scheme
-#: promises to the upstream, is added up by the modules at the start of a run.
+#: promises to the upstream, is added up by the modules as they are set up.
 PFC = "ns3::lossless::Pfc"
 #: Attributes of a type of which the first must be below the second, or at most equal to it, as the
-#: modules demand at the start of a run.
+#: modules demand as they are set up.
 _ORDERED = (
     ("ns3::gfc::ConceptualGfc", "B0", "Bm", "below"),
     ("ns3::gfc::MultiStageGfc", "B1", "Bm", "below"),
+    ("ns3::gfc::TimeBasedGfc", "B0", "Bm", "below"),
+    ("ns3::gfc::TimeBasedGfc", "B0", "Buffer", "below"),
+    ("ns3::gfc::TimeBasedGfc", "Bm", "Buffer", "at most"),
     ("ns3::timely::Timely", "LowRtt", "HighRtt", "at most"),
     ("ns3::swift::Swift", "FlowLeastWindow", "FlowMostWindow", "below"),
     ("ns3::swift::Swift", "LeastWindow", "MostWindow", "at most"),
 )
+#: Attributes of a type whose value needs another one above 0, as the modules demand, too.
+_NEEDING = (
+    ("ns3::timely::Timely", "Pacing", "Segment", "Segment"),
+    ("ns3::sfc::SfcCongestionPoint", "Correction", "Reserve", "Buffer"),
+)
+#: A rate of a type that must be above 0 and at most that of the slowest link.
+_RATES = (("ns3::gfc::MultiStageGfc", "MinRate"),)
 #: Used if the modules do not give them: a payload, and the headers of RoCEv2 as counted by other
 #: simulators [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
@@ -127,24 +137,52 @@ def check_buffer(
     _check_commitment(sizes, lossless, headroom, frame, network, findings)
 
 
-def check_orders(
-    types: Catalogue, attributes: Attributes, used: Iterable[str], findings: Findings
+def check_schemes(
+    types: Catalogue,
+    attributes: Attributes,
+    used: Iterable[str],
+    network: Topology,
+    findings: Findings,
 ) -> None:
-    """Refuse thresholds of the schemes in use (TypeId names) that are in the wrong order."""
+    """Refuse attributes of the schemes in use (TypeId names) that contradict each other.
+
+    Thresholds in the wrong order, a value that needs another, and a rate that no link has.
+    """
     for name in dict.fromkeys(used):
         values = section_of(types, attributes, name) or {}
-        for type_name, low, high, order in _ORDERED:
-            if name != type_name or low not in values or high not in values:
-                continue
-            below, above = number(values[low]), number(values[high])
-            if below < above or (below == above and order == "at most"):
-                continue
-            section, key = types.short_name(name), snake_case(low)
-            top = written(types, name, high, values[high])
-            what = (
-                f"{written(types, name, low, values[low])} is not {order} {snake_case(high)} {top}"
-            )
-            findings.add((section, key), what, f"{order} {top}")
+        _check_orders(types, name, values, findings)
+        _check_needs(types, name, values, findings)
+        for attribute in [rate for type_name, rate in _RATES if type_name == name]:
+            rate, slowest = number(values.get(attribute, "1")), int(network.rates.min())
+            if not 0 < rate <= slowest:
+                path = (types.short_name(name), snake_case(attribute))
+                allowed = f"above 0 and at most {format_rate(slowest)}, the rate of a link"
+                what = f"{written(types, name, attribute, values[attribute])} is not allowed"
+                findings.add(path, what, allowed)
+
+
+def _check_orders(
+    types: Catalogue, name: str, values: Mapping[str, str], findings: Findings
+) -> None:
+    for type_name, low, high, order in _ORDERED:
+        if name != type_name or low not in values or high not in values:
+            continue
+        below, above = number(values[low]), number(values[high])
+        chosen = high == "Bm" and above == 0  # by the module, from the buffer
+        if chosen or below < above or (below == above and order == "at most"):
+            continue
+        top = written(types, name, high, values[high])
+        what = f"{written(types, name, low, values[low])} is not {order} {snake_case(high)} {top}"
+        findings.add((types.short_name(name), snake_case(low)), what, f"{order} {top}")
+
+
+def _check_needs(
+    types: Catalogue, name: str, values: Mapping[str, str], findings: Findings
+) -> None:
+    for type_name, attribute, value, needed in _NEEDING:
+        if name == type_name and values.get(attribute) == value and not number(values[needed]):
+            what = f"{snake_case(attribute)} {value!r} needs {snake_case(needed)}"
+            findings.add((types.short_name(name), snake_case(needed)), what, "above 0")
 
 
 def _has_pfc(types: Catalogue, flow_control: Iterable[str]) -> bool:

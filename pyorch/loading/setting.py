@@ -20,7 +20,7 @@ from pyorch.config.attributes import (
     spell,
 )
 from pyorch.config.canonical import FAULTS, Setting
-from pyorch.config.checks import check_buffer, check_orders, frames
+from pyorch.config.checks import check_buffer, check_schemes, frames
 from pyorch.config.experiment import (
     Point,
     RunTable,
@@ -87,8 +87,10 @@ class Resolver:
             check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
         if self.types and sound:
             own = {name for entry in entries["nodes"] for name in entry.attributes}
-            used = {*schemes["flow_control"], schemes["congestion_control"]} - own
-            check_orders(self.types, attributes, sorted(used), findings)
+            lists = ("flow_control", "agents", "host_agents")
+            used = {name for key in lists for name in schemes[key]}
+            used = {*used, schemes["congestion_control"]} - own
+            check_schemes(self.types, attributes, sorted(used), network.network, findings)
         if len(findings.problems) > before:
             return None
         setting = Setting(

@@ -420,14 +420,22 @@ def test_shipped_studies_get_the_remarks_that_they_deserve(name: str, begins: li
         ("multi-stage-gfc", {"b1": "1MB"}, "b1: 1MB is not below bm 300KB"),
         ("timely", {"low_rtt": "501us"}, "low_rtt: 501us is not at most high_rtt 500us"),
         ("swift", {"least_window": 1001.0}, "least_window: 1001.0 is not at most most_window 1000"),
+        ("time-based-gfc", {"b0": "300KB"}, "b0: 300KB is not below buffer 300KB"),
+        ("time-based-gfc", {"bm": "159KB"}, "b0: 159KB is not below bm 159KB"),
+        ("time-based-gfc", {"bm": "301KB"}, "bm: 301KB is not at most buffer 300KB"),
+        ("timely", {"pacing": "Segment"}, "segment: pacing 'Segment' needs segment"),
+        ("sfc-congestion-point", {"correction": "Reserve"}, "buffer: correction 'Reserve' needs"),
+        ("multi-stage-gfc", {"min_rate": "26Gbps"}, "min_rate: 26Gbps is not allowed"),
+        ("multi-stage-gfc", {"min_rate": "0bps"}, "min_rate: 0bps is not allowed"),
     ],
 )
-def test_thresholds_in_the_wrong_order_are_refused_before_the_run(
+def test_attributes_that_contradict_each_other_are_refused_before_the_run(
     paths: Paths, scheme: str, values: dict[str, Any], told: str
 ) -> None:
     """By their keys; a scheme that is not in use may have any."""
-    key = "flow_control" if "gfc" in scheme else "congestion_control"
-    use = {key: [scheme] if key == "flow_control" else scheme}
+    lists = {"gfc": "flow_control", "point": "agents"}
+    key = lists.get(scheme.rpartition("-")[2], "congestion_control")
+    use = {key: scheme if key == "congestion_control" else [scheme]}
     with pytest.raises(UserError) as caught:
         said(paths, **use, **{scheme: values})
     assert f"{scheme}.{told}" in str(caught.value)
