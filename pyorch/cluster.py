@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +26,7 @@ from pyorch.engine.slurm.submission import (
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
-from pyorch.pipeline import Plan, command_line, make_plan
+from pyorch.pipeline import Plan, command_line, make_plan, refuse
 from pyorch.reading import is_folder
 from pyorch.remarks import runs_text
 from pyorch.store import Store
@@ -154,6 +155,7 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
             missing = todo.missing
             if not missing:
                 return None
+            _check_networks(plan, list(missing.values()))
             packing = _packing(plan, settings, asked.runs_per_job, len(missing))
             told(packing.line)
             typed = {
@@ -170,6 +172,20 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
             raise
         raise storage_error(error, plan.store.root / FOLDER, RESULTS_HINT) from error
     return Sent(len(missing), submission.arrays)
+
+
+def _check_networks(plan: Plan, missing: Sequence[RunSpec]) -> None:
+    """Have modules check networks here, where jobs would meet their objections one by one.
+
+    Raises UserError, and KeyboardInterrupt.
+    """
+    from pyorch.engine import LocalEngine
+
+    engine = LocalEngine(plan.store, stream=io.StringIO())
+    result = engine.check(missing, plan.build, plan.done)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    refuse(plan, result)
 
 
 def _check_place(store: Store) -> None:

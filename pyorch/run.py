@@ -85,6 +85,35 @@ def run_line(manifest: Manifest, line: str, attempt: Path, started: float) -> in
     return _do(manifest, read_spec(line), attempt, started)
 
 
+def check_line(manifest: Manifest, line: str, attempt: Path) -> int:
+    """Build the network of a line of a manifest, as `run_line` does, and return the exit code.
+
+    If modules refuse it, the folder of the attempt has their reasons.
+    """
+    from pyorch.build.loadable import LoadError
+    from pyorch.engine.base import RUN_DONE, RUN_REFUSED
+    from pyorch.engine.preflight import write_refusal
+    from pyorch.errors import OwnCodeError, Problem, UserError
+    from pyorch.kinds import read_spec
+    from pyorch.paths import RunPaths
+    from pyorch.simulate import RefusedError, set_up
+
+    end_with_parent(os.getppid())
+    end_with_exit()
+    try:
+        spec = read_spec(line)
+        set_up(load_class(manifest)(spec.seed), spec)
+        return RUN_DONE
+    except RefusedError as error:
+        problems = [Problem("", problem) for problem in error.problems]
+    except (LoadError, OwnCodeError):  # not the fault of its settings
+        raise
+    except UserError as error:
+        problems = [*error.problems]
+    write_refusal(RunPaths(attempt), problems)
+    return RUN_REFUSED
+
+
 def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -> int:
     from pyorch.engine.base import RUN_DONE
     from pyorch.paths import RunPaths, default_paths

@@ -1,9 +1,10 @@
 """The warm process: python -m pyorch.serve MANIFEST RUNS SOCKET, started by the local engine.
 
 It loads once what every run needs, and forks for each run that the engine asks for; a fork does
-what `python -m pyorch.run` does, only sooner. A message is one JSON object a packet: from the
-engine {"index", "attempt", "manifest"}, to the engine {"index", "pid"} when the run has begun and
-{"index", "code"} when it has ended. When the engine closes the socket, all ends.
+what `python -m pyorch.run` does, only sooner, or only checks whether modules accept the run. A
+message is one JSON object a packet: from the engine {"index", "attempt", "check", "manifest"}, to
+the engine {"index", "pid"} when the run has begun and {"index", "code"} when it has ended. When the
+engine closes the socket, all ends.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyorch.ends import no_core_files
 from pyorch.engine.launch import MESSAGE_BYTES
 from pyorch.files import opened
-from pyorch.run import end_with_parent, load_class, run_line, versions
+from pyorch.run import check_line, end_with_parent, load_class, run_line, versions
 
 if TYPE_CHECKING:
     from pyorch.engine.manifest import Manifest
@@ -135,12 +136,13 @@ class _Server:
                     if self.file != Path(request["manifest"]):
                         self.file = Path(request["manifest"])
                         self.manifest, self.lines = _read(self.file)
-                    self._fork(selector, int(request["index"]), Path(request["attempt"]))
+                    self._fork(selector, request)
 
-    def _fork(self, selector: selectors.BaseSelector, index: int, attempt: Path) -> None:
+    def _fork(self, selector: selectors.BaseSelector, request: Mapping[str, Any]) -> None:
+        index = int(request["index"])
         pid = os.fork()
         if pid == 0:
-            self._become_run(index, attempt)
+            self._become_run(index, Path(request["attempt"]), bool(request["check"]))
         selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, index))
         self._tell(index=index, pid=pid)
 
@@ -154,8 +156,8 @@ class _Server:
     def _tell(self, **content: int) -> None:
         self.engine.send(json.dumps(content).encode())
 
-    def _become_run(self, index: int, attempt: Path) -> None:
-        """In the fork: do the run and end."""
+    def _become_run(self, index: int, attempt: Path, check: bool) -> None:
+        """In the fork: do the run, or only check it, and end."""
         code = 1
         try:
             started = time.monotonic()
@@ -165,7 +167,11 @@ class _Server:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
             log.close()
-            code = run_line(self.manifest, self.lines[index], attempt, started)
+            line = self.lines[index]
+            if check:
+                code = check_line(self.manifest, line, attempt)
+            else:
+                code = run_line(self.manifest, line, attempt, started)
         except BaseException:  # whatever it is, it must be in the log before this process ends
             traceback.print_exc()
         finally:

@@ -205,9 +205,11 @@ class Study:
         screen = output(progress)
         if progress:  # before runs that may take hours
             screen.writelines(f"{line}\n" for line in self._remarks_on_plan())
-        result = LocalEngine(plan.store, jobs, stream=screen).run(plan.missing, plan.build)
+        engine = LocalEngine(plan.store, jobs, stream=screen)
+        result = engine.run(plan.missing, plan.build, shown=plan.done)
         if result.interrupted:
             raise KeyboardInterrupt
+        pipeline.refuse(plan, result)
         if progress:
             screen.writelines(f"{line}\n" for line in self._remarks_on_runs())
         if result.left:

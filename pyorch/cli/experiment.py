@@ -18,7 +18,7 @@ from pyorch.cli.base import (
     write_report_of,
 )
 from pyorch.cli.show import print_runs
-from pyorch.pipeline import command_line, make_plan
+from pyorch.pipeline import command_line, make_plan, refuse
 from pyorch.remarks import of_plan, runs_text
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def experiment(
     print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
     if missing:
         tell(of_plan(plan.experiment, plan.specs))
-    result = LocalEngine(plan.store, workers).run(missing, plan.build)
+    result = LocalEngine(plan.store, workers).run(missing, plan.build, shown=plan.done)
+    refuse(plan, result)
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:
         return code

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyorch.errors import first_of, shown
+from pyorch.errors import Problem, first_of, shown
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
@@ -91,12 +91,24 @@ def repeated(failures: Sequence[Failure]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """A problem that modules have with networks, without its place, and all runs that have it."""
+
+    problem: Problem
+    specs: tuple[RunSpec, ...]
+
+
+@dataclass(frozen=True)
 class BatchResult:
-    """Outcome of a batch: runs done and left, failures, and why it stopped early."""
+    """Outcome of a batch: runs done and left, failures, and why it stopped early.
+
+    refusals: of its networks; then nothing was simulated.
+    """
 
     done: int
     left: int
     failures: tuple[Failure, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     interrupted: bool = False
     storage_failed: bool = False
 

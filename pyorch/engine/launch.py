@@ -166,14 +166,14 @@ class WarmLauncher:
         self._forks: dict[int, _Fork] = {}
         self._has_forked = False
 
-    def start(self, index: int, attempt: RunPaths) -> Process:
-        """Start a run."""
+    def start(self, index: int, attempt: RunPaths, check: bool = False) -> Process:
+        """Start a run. check: only build its network, see `pyorch.engine.preflight`."""
         if self._socket is None:
             self._socket = self._serve(attempt)
         fork = _Fork(self)
         self._forks[index] = fork
         try:
-            request = {"index": index, "attempt": str(attempt.folder)}
+            request = {"index": index, "attempt": str(attempt.folder), "check": check}
             request |= {"manifest": str(self._manifest)}
             self._socket.send(json.dumps(request).encode())
         except OSError:  # it is dying: the one waiting for the run will learn of it

@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from pyorch.engine.base import (
     RUN_STORAGE,
     BatchResult,
     Failure,
+    Refusal,
     describe_exit,
     repeated,
     title,
@@ -34,6 +35,7 @@ from pyorch.engine.base import (
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import FRAME, log_tail
 from pyorch.engine.manifest import write_manifest
+from pyorch.engine.preflight import Preflight
 from pyorch.errors import Problem
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.fingerprint import modules_of
@@ -171,12 +173,31 @@ class LocalEngine:
             self._kept.close()
         self._kept, self._warm = None, None
 
-    def run(self, specs: Sequence[RunSpec], build: BuildInfo) -> BatchResult:
+    def run(
+        self, specs: Sequence[RunSpec], build: BuildInfo, shown: Sequence[RunSpec] | None = None
+    ) -> BatchResult:
         """Run all specs and wait for them.
 
-        SIGINT and SIGTERM end the batch within two seconds. A failing run does not stop the others,
-        a full disk does. Raises UserError if the results folder cannot be written.
+        shown: runs that are done, to have the networks of several runs that none of these has
+        checked first; if modules refuse one, nothing is simulated. SIGINT and SIGTERM end the batch
+        within two seconds. A failing run does not stop the others, a full disk does. Raises
+        UserError if the results folder cannot be written.
         """
+        return self._batch(specs, build, shown, self._loop)
+
+    def check(
+        self, specs: Sequence[RunSpec], build: BuildInfo, shown: Sequence[RunSpec]
+    ) -> BatchResult:
+        """Check networks as `run` does, and run nothing. Raises UserError like it."""
+        return self._batch(specs, build, shown, lambda *_: None)
+
+    def _batch(
+        self,
+        specs: Sequence[RunSpec],
+        build: BuildInfo,
+        shown: Sequence[RunSpec] | None,
+        go: Callable[[_Batch, selectors.BaseSelector, Launcher], None],
+    ) -> BatchResult:
         from pyorch.progress import Progress  # not loaded by `show`, which runs nothing
 
         if not specs:
@@ -185,13 +206,17 @@ class LocalEngine:
         manifest = self._store.root / f".manifest.{uuid.uuid4().hex}.jsonl"
         progress = Progress(len(specs), self._stream, name=self._store.name)
         batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
+        refusals: tuple[Refusal, ...] = ()
         try:
             with self._watching() as selector, _signals(batch, selector):
                 try:
                     write_manifest(manifest, specs, build.fingerprint, build.folder)
                     launcher = self._launcher(manifest, selector, len(specs))
                     try:
-                        self._loop(batch, selector, launcher)
+                        if shown is not None:
+                            refusals = self._check(batch, selector, launcher, specs, shown)
+                        if not refusals:
+                            go(batch, selector, launcher)
                     finally:
                         self._stop(batch, launcher)
                 finally:
@@ -207,9 +232,29 @@ class LocalEngine:
             done=batch.done,
             left=len(specs) - batch.done,
             failures=tuple(batch.failures),
+            refusals=refusals,
             interrupted=batch.interrupts > 0,
             storage_failed=batch.storage_failed,
         )
+
+    def _check(
+        self,
+        batch: _Batch,
+        selector: selectors.BaseSelector,
+        launcher: Launcher,
+        specs: Sequence[RunSpec],
+        shown: Sequence[RunSpec],
+    ) -> tuple[Refusal, ...]:
+        """What the networks of several runs are refused for; a single run would tell it as soon."""
+        if len(specs) == 1 or not isinstance(launcher, WarmLauncher):
+            return ()
+
+        def go_on() -> bool:
+            selector.select(TICK_S)
+            return not batch.stopping
+
+        preflight = Preflight(self._store, launcher, self._jobs, go_on)
+        return preflight.check(specs, shown, batch.build.fingerprint)
 
     @contextmanager
     def _watching(self) -> Iterator[selectors.BaseSelector]:
