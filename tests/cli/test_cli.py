@@ -239,7 +239,7 @@ def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
 
 @pytest.mark.cpp
 def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
-    """Control characters of a title are shown as escapes; ESC, which may be LaTeX, is refused."""
+    r"""Control characters are shown as escapes; ESC, and LaTeX's \eta, are refused."""
     file = Path(small)
     before = file.read_text()
     file.write_text(re.sub(r'title = ".*"', r'title = "a\\u009b31mRED"', before))
@@ -247,11 +247,14 @@ def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "\x9b" not in shown.stdout
     assert r"a\x9b31mRED" in shown.stdout
-    for text in (r"$\eta$", r"a\u001b[31mRED"):
+    for text, told in (
+        (r"$\eta$", r"\e in a text, which TOML 1.0 does not allow"),
+        (r"a\u001b[31mRED", "title: the text has a control character, ESC"),
+    ):
         file.write_text(before.replace('title = "', f'title = "{text}', 1))
         refused = invoke("show", small)
         assert refused.returncode == 2
-        assert "title: the text has a control character, ESC" in refused.stderr
+        assert told in refused.stderr
         assert "\x1b" not in refused.stderr
 
 
