@@ -182,7 +182,7 @@ dst = "h2"
             "experiments/x.toml: run.drian: unknown key 'drian'\n    allowed: "
             "duration, warmup, drain, "
             "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, "
-            "oracle, seeds\n"
+            "oracle, seeds, time_limit\n"
             "    hint: did you mean 'drain'?"
         ),
         (
