@@ -5,7 +5,8 @@ Checks that need attributes missing from the built modules are skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +136,18 @@ def check_buffer(
     headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
     frame = 0 if allow_loss else run.data
     _check_commitment(sizes, lossless, headroom, frame, network, findings)
+
+
+def check_chain(types: Catalogue, chain: Sequence[str], findings: Findings) -> None:
+    """Refuse a chain (TypeId names) in which one flow control would take another's frames.
+
+    One that derives from another sends and reads the same ones, and each goes to one member.
+    """
+    for one, other in itertools.permutations(dict.fromkeys(chain), 2):
+        if types.derives(types.by_name[one], other):
+            derived, base = map(types.short_name, (one, other))
+            what = f"{derived} is a kind of {base}: one would take the frames of the other"
+            findings.add(("flow_control",), what, f"{derived} or {base}")
 
 
 def check_schemes(

@@ -20,7 +20,7 @@ from pyorch.config.attributes import (
     spell,
 )
 from pyorch.config.canonical import FAULTS, Setting
-from pyorch.config.checks import check_buffer, check_schemes, frames
+from pyorch.config.checks import check_buffer, check_chain, check_schemes, frames
 from pyorch.config.experiment import (
     Point,
     RunTable,
@@ -80,6 +80,8 @@ class Resolver:
         entries = self._entries(document, run, attributes, schemes, network, findings)
         if run is None:
             return None
+        if self.types:
+            check_chain(self.types, schemes["flow_control"], findings)
         # others check themselves
         is_default = schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
         if self.types and is_default and sound:

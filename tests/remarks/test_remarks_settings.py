@@ -440,3 +440,16 @@ def test_attributes_that_contradict_each_other_are_refused_before_the_run(
         said(paths, **use, **{scheme: values})
     assert f"{scheme}.{told}" in str(caught.value)
     assert said(paths, **{scheme: values}) == []
+
+
+@pytest.mark.parametrize(
+    "chain", [["time-based-gfc", "credit"], ["pfc", "credit", "time-based-gfc"]]
+)
+def test_a_chain_in_which_one_takes_the_frames_of_another_is_refused(
+    paths: Paths, chain: list[str]
+) -> None:
+    """Time-based GFC has the credits of CBFC: with both, one of them never gets any."""
+    with pytest.raises(UserError, match="time-based-gfc is a kind of credit"):
+        said(paths, flow_control=chain)
+    without = [name for name in chain if name != "credit"]
+    said(paths, flow_control=without, buffer={"size": "64MB"})

@@ -14,7 +14,7 @@ from pyorch import Study, UserError
 from pyorch.paths import Paths
 
 pytestmark = pytest.mark.cpp
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 US, MS = 10**6, 10**9
 FRAME = 8 * 10 * (1000 + 48 + 20)
 """Time of a frame with 1000 B of payload at 100 Gb/s [ps]."""
