@@ -55,6 +55,9 @@ flow_control = ["conceptual-gfc"]
 [values."conceptual-gfc.bm"]
 size = "min(share, 3 * rate * delay) - 2 * frame"
 source = "a paper"
+[values."conceptual-gfc.b0"]
+value = "1KB"
+source = "a choice"
 """
 
 
