@@ -54,7 +54,7 @@ BUDGETS = (
     ),
 )
 """Budgets of commands that do not need built modules."""
-SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 130)
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 131)
 REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 136)
 """The budget of an experiment whose runs and report exist."""
 

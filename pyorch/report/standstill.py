@@ -145,7 +145,9 @@ def _above_0(runs: DataFrame, number: str) -> Series[bool]:
     """In which runs a number of the summary is above 0."""
     import pandas as pd
 
-    return pd.to_numeric(runs[number]) > 0 if number in runs else runs["hash"].isna()
+    if number in runs:
+        return pd.to_numeric(runs[number]) > 0
+    return pd.Series(data=False, index=runs.index)  # no run is finished, or none has the number
 
 
 def _without_progress(runs: DataFrame) -> Series[bool]:
