@@ -16,13 +16,12 @@ dst = "h2"
 """
 """Two hosts that send to a third as fast as they can."""
 
-IMPOSSIBLE = """
+LOSING = """
 [variants.BAD]
-flow_control = ["conceptual-gfc"]
-"conceptual-gfc.b0" = "200KB"
-"conceptual-gfc.bm" = "100KB"
+flow_control = []
+buffer.size = "1020KB"
 """
-"""A variant that is refused."""
+"""A variant whose runs fail: 20 KB are left for a lossless class that no flow control guards."""
 
 RING_OF_THREE = """
 [topology]

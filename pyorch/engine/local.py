@@ -254,7 +254,7 @@ class LocalEngine:
             return not batch.stopping
 
         preflight = Preflight(self._store, launcher, self._jobs, go_on)
-        return preflight.check(specs, shown, batch.build.fingerprint)
+        return preflight.check(specs, shown)
 
     @contextmanager
     def _watching(self) -> Iterator[selectors.BaseSelector]:

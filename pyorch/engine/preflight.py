@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LONGEST_S = 5.0
 """Wall time for all networks of a batch, from the first on; the others are left to their runs."""
+CHECK = "check"
+"""In the name of a check's folder, where an attempt's has the run: no run is under way there."""
 
 
 def write_refusal(attempt: RunPaths, problems: Sequence[Problem]) -> None:
@@ -72,9 +74,7 @@ class Preflight:
     jobs: int
     go_on: Callable[[], bool]
 
-    def check(
-        self, specs: Sequence[RunSpec], shown: Sequence[RunSpec], fingerprint: str
-    ) -> tuple[Refusal, ...]:
+    def check(self, specs: Sequence[RunSpec], shown: Sequence[RunSpec]) -> tuple[Refusal, ...]:
         """Return what the networks of runs are refused for.
 
         shown: runs that are done, and have shown that their networks can be. Raises OSError.
@@ -86,7 +86,7 @@ class Preflight:
         while waiting or going:
             while waiting and len(going) < self.jobs:
                 runs = waiting.popleft()
-                attempt = self.store.begin(specs[runs[0]].hash(fingerprint))
+                attempt = self.store.begin(CHECK)
                 process = self.launcher.start(runs[0], attempt, check=True)
                 going.append(_Check(runs, attempt, process))
             if not self.go_on():

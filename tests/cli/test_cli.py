@@ -29,7 +29,7 @@ from pyorch.files import DiskError, storage_error
 from pyorch.paths import Paths, RunPaths
 from tests.forms import run_of
 from tests.inputs import ROOT
-from tests.projects import IMPOSSIBLE
+from tests.projects import LOSING
 from tests.slurm_cluster import wait_for
 from tools import develop
 from tools.cpptests import SuiteResult, Suites
@@ -354,13 +354,13 @@ def test_files_of_one_name_do_not_share_results(invoke: Invoke, tmp_path: Path) 
 
 
 @pytest.mark.cpp
-def test_an_impossible_configuration_fails_its_run(invoke: Invoke, tmp_path: Path) -> None:
-    """What only the simulator can refuse: exit code 1, the reason, and a failure on the disk."""
+def test_a_wrong_result_fails_its_run(invoke: Invoke, tmp_path: Path) -> None:
+    """What only a run can tell: exit code 1, the reason, and a failure on the disk."""
     file = tmp_path / "small.toml"
-    file.write_text(SMALL + IMPOSSIBLE)
+    file.write_text(SMALL + LOSING)
     done = invoke("experiment", str(file), "--seeds", "1")
     assert done.returncode == 1
-    assert "| this configuration is impossible:" in done.stdout
+    assert "frames of lossless classes" in done.stdout
     assert "1 run failed, 1 of 2 missing" in done.stderr
     (failed,) = (tmp_path / "results" / "small" / "failed").iterdir()
     assert '"variant":"BAD"' in RunPaths(failed).spec.read_text()
@@ -372,8 +372,8 @@ def test_an_impossible_configuration_fails_its_run(invoke: Invoke, tmp_path: Pat
         cwd=ROOT,
         env=os.environ | {"PYORCH_RESULTS": str(tmp_path / "results")},
     )
-    assert by_hand.returncode == 2
-    assert by_hand.stderr.startswith("this configuration is impossible:")
+    assert by_hand.returncode == 3
+    assert "frames of lossless classes" in by_hand.stderr
 
 
 @pytest.mark.cpp

@@ -18,7 +18,7 @@ import pytest
 
 from pyorch.build import ensure_built
 from tests.inputs import ROOT
-from tests.projects import IMPOSSIBLE, STAR
+from tests.projects import LOSING, STAR
 from tests.users import second_user
 
 pytestmark = [pytest.mark.cpp, pytest.mark.slow]
@@ -185,7 +185,7 @@ def test_two_users_make_and_report_one_study(users: list[User], place: Path) -> 
     assert {run: run.stat().st_ino for run in made} == before
 
     # so do failures
-    write(study, metric="highest", more=IMPOSSIBLE)
+    write(study, metric="highest", more=LOSING)
     for user in (one, two):
         user.invoke("experiment", "--seeds", "1", study=study, results=results, code=1)
         assert {path.stat().st_uid for path in runs.with_name("failed").iterdir()} == {user.uid}

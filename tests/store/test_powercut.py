@@ -354,7 +354,7 @@ SUBMIT = """
 import os
 from pathlib import Path
 from pyorch.engine.slurm.submission import TaskNote, write_note
-from tests import test_cluster as t
+from tests.engine import test_cluster as t
 store = t.Store(t.Paths(Path.cwd(), Path(os.environ["PYORCH_RESULTS"])), "study")
 store.prepare()
 made = t.submit_in_file(store, [1, 2, 3, 4, 5], per_job=2)
