@@ -66,10 +66,11 @@ def run_cpp_tests(
     """
     builds = _builds(profile, quiet, root, expression, without)
     found = {name: runner for info in builds for name, runner in list_suites(info).items()}
+    left_out = {
+        suite for name, own in suites_by_module(root).items() if name in without for suite in own
+    }
     names = sorted(
-        name
-        for name in found
-        if expression.lower() in name.lower() and not name.startswith(_prefixes(without))
+        name for name in found if expression.lower() in name.lower() and name not in left_out
     )
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         fullness = "TAKES_FOREVER" if many else FULLNESS.get(profile, "EXTENSIVE")
@@ -114,11 +115,10 @@ def suites_by_module(root: Path | None = None) -> dict[str, list[str]]:
 
 
 def modules_of(results: Sequence[SuiteResult]) -> dict[str, list[SuiteResult]]:
-    """Return results by module."""
-    known = suites_by_module()
+    """Return results by the module whose tests define them, whatever their names begin with."""
     found = {
-        module: [one for one in results if one.name.startswith(_prefixes([module]))]
-        for module in known
+        module: [one for one in results if one.name in suites]
+        for module, suites in suites_by_module().items()
     }
     return {module: own for module, own in found.items() if own}
 

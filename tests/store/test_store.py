@@ -124,7 +124,7 @@ COMMITTER = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-import test_store as t
+from tests.store import test_store as t
 store = t.Store(t.Paths(Path(sys.argv[2])), "study/one")
 specs = [t.make_spec(seed, metrics=[t.metric(sys.argv[4])]) for seed in range(t.RACED)]
 while time.time() < float(sys.argv[3]):
@@ -140,7 +140,7 @@ print(wins)
 def race(tmp_path: Path) -> list[int]:
     """Let two processes commit the same runs at once; how many each of them won."""
     start = str(time.time() + 3.0)
-    arguments = [sys.executable, "-c", COMMITTER, str(ROOT / "tests"), str(tmp_path), start]
+    arguments = [sys.executable, "-c", COMMITTER, str(ROOT), str(tmp_path), start]
     processes = [
         subprocess.Popen([*arguments, name], stdout=subprocess.PIPE, text=True) for name in "AB"
     ]

@@ -144,12 +144,13 @@ def test_what_is_left_out_is_told(paths: Paths, monkeypatch: pytest.MonkeyPatch)
 def test_a_module_is_recorded_if_all_its_suites_passed(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And if nothing changed meanwhile that they depend on."""
+    """And if nothing changed meanwhile that they depend on. A suite is its file's module's."""
     monkeypatch.setenv("PYORCH_ROOT", str(paths.root))
-    _write(paths.modules, {"high/test/b.cc": 'TestSuite("high-more")\n'})
+    more = {"high/test/b.cc": 'TestSuite("low-more")\n', "low/test/b.cc": 'TestSuite("far")\n'}
+    _write(paths.modules, more)
     results = [
-        SuiteResult(name, name != "high-more", 0.0, "")
-        for name in ("low-suite", "high-suite", "high-more", "other-suite")
+        SuiteResult(name, name != "low-more", 0.0, "")
+        for name in ("low-suite", "far", "high-suite", "low-more", "other-suite")
     ]
     before, digests = Inputs(paths), _suites(paths)
     develop._suites_of(before, "sanitize")
