@@ -228,6 +228,12 @@ def _time(picoseconds: int) -> str:
     return show(picoseconds, "ps", digits=DIGITS)
 
 
+def _first_of(episodes: DataFrame, parts: DataFrame, kind: int) -> tuple[Series, DataFrame]:
+    """The first episode of a kind, and its parts in their order."""
+    first = episodes[episodes["kind"] == kind].sort_values("formed_ps", kind="stable").iloc[0]
+    return first, parts[parts["episode"] == first["episode"]].sort_values("order", kind="stable")
+
+
 def read_story(store: Store, run_hash: str) -> Story:
     """Read the story from the tables of a finished run that deadlocked.
 
@@ -237,9 +243,7 @@ def read_story(store: Store, run_hash: str) -> Story:
     names: Sequence[str] = content["nodes"]
     numbers = known_numbers(content["summary"])
     episodes = store.read_table(run_hash, "deadlock")
-    first = episodes[episodes["kind"] == CYCLIC].sort_values("formed_ps", kind="stable").iloc[0]
-    parts = store.read_table(run_hash, "deadlock_part")
-    parts = parts[parts["episode"] == first["episode"]].sort_values("order", kind="stable")
+    first, parts = _first_of(episodes, store.read_table(run_hash, "deadlock_part"), CYCLIC)
     cycle = _egresses(parts, CYCLE, names)
     formed, end = int(first["formed_ps"]), int(numbers["end_ps"] or 0)
     flows, unfinished, missing = _flows(store.read_table(run_hash, "flow"), end)
@@ -271,9 +275,7 @@ def read_blocked(store: Store, run_hash: str, hosts: Collection[str]) -> Blocked
     names: Sequence[str] = content["nodes"]
     numbers = known_numbers(content["summary"])
     episodes = store.read_table(run_hash, "deadlock")
-    first = episodes[episodes["kind"] == OF_HOSTS].sort_values("formed_ps", kind="stable").iloc[0]
-    parts = store.read_table(run_hash, "deadlock_part")
-    parts = parts[parts["episode"] == first["episode"]].sort_values("order", kind="stable")
+    first, parts = _first_of(episodes, store.read_table(run_hash, "deadlock_part"), OF_HOSTS)
     formed, end = int(first["formed_ps"]), int(numbers["end_ps"] or 0)
     flows, unfinished, missing = _flows(store.read_table(run_hash, "flow"), end)
     before, after = _received(store.read_table(run_hash, "rate"), formed)
