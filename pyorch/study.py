@@ -145,9 +145,14 @@ class Study:
 
     def sweep(self, key: str, values: Iterable[Any]) -> Study:
         """Return the study with a key swept over several values."""
-        return self._with(
-            overrides=(*self._overrides, f"{key}={','.join(_toml(one) for one in values)}")
-        )
+        try:
+            texts = [_toml(one) for one in values]
+        except UserError:
+            raise
+        except Exception as error:  # of somebody else's class, whose values cannot be asked for
+            what = f"{quoted(values)} cannot be listed ({type(error).__name__})"
+            raise UserError([Problem("Study.sweep: values", what, "a list")]) from None
+        return self._with(overrides=(*self._overrides, f"{key}={','.join(texts)}"))
 
     def only(self, *variants: str) -> Study:
         """Return the study with only these variants."""
@@ -611,7 +616,7 @@ class Study:
             own = _own(spec)
             try:
                 return all(among(own[key], wanted) for key, wanted in where.items())
-            except (TypeError, ValueError):
+            except Exception:  # also of somebody else's class, which may not even have a text
                 what = f"{quoted(where)} is not something that runs have"
                 raise UserError([Problem(self.name, what, "values, or lists of them")]) from None
 
@@ -622,7 +627,7 @@ class Study:
                 raise UserError([Problem(self.name, what, one_of(known), hint)])
         found = [spec for spec in plan.specs if fits(spec)]
         if not found:
-            what = "no run has " + ", ".join(f"{key} = {one!r}" for key, one in where.items())
+            what = "no run has " + ", ".join(f"{key} = {quoted(one)}" for key, one in where.items())
             raise UserError([Problem(self.name, what)])
         return found
 
@@ -667,7 +672,7 @@ def _toml(value: Any) -> str:
 
     try:
         return _spelled(written(value))
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # also of somebody else's class, which may not even have a text
         what = f"{quoted(value)} is not allowed in an experiment file"
         allowed = "text, numbers, lists, tables, and models of pyorch"
         raise UserError([Problem("Study", what, allowed)]) from None

@@ -48,12 +48,15 @@ class _Layers:
         self._bytes = 0
 
     def read(
-        self, file: FilePath, label: str, above: tuple[str, ...]
+        self, file: FilePath, label: str, above: tuple[str, ...], by: str = ""
     ) -> tuple[dict[str, Any], Places]:
-        """Return a file's content over its includes, and their places; above: what includes it."""
+        """Return a file's content over its includes, and their places.
+
+        above: the files that include it; by: the label of the last, if its own does not tell.
+        """
         self._count(file, label)
         above = (*above, realpath(file))
-        content = read_toml(file, label)
+        content = read_toml(file, f"{label} (included by {by})" if by else label)
         names = content.pop("include", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             what = f"{names!r} is not a list of files"
@@ -86,7 +89,8 @@ class _Layers:
             raise UserError([Problem(f"{label}: include", f"{name} includes itself")])
         if real in self._read:
             return {}, {}
-        return self.read(part, str(PurePosixPath(label).parent / name), above)
+        there = str(PurePosixPath(label).parent / name)
+        return self.read(part, there, above, label if PurePosixPath(name).is_absolute() else "")
 
     def _count(self, file: FilePath, label: str) -> None:
         """Raise _TooManyError when this file makes too many, or too much text."""

@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class Mean:
     def __repr__(self) -> str:
         raise RuntimeError("no")
 
-    __str__ = __repr__
+    __str__ = __iter__ = __eq__ = __hash__ = __repr__  # type: ignore[assignment]
 
 
 SELF: list[Any] = []
@@ -62,6 +63,7 @@ WRONG: dict[str, Callable[[Study], Any]] = {
     "[[...]] is not allowed": lambda s: s.set("a.b", SELF),
     "sweep: values: 3 is not allowed": lambda s: s.sweep("a.b", 3),  # type: ignore[arg-type]
     "sweep: values: 'ab'": lambda s: s.sweep("a.b", "ab"),
+    "sweep: values: an object of Mean cannot be listed": lambda s: s.sweep("a.b", Mean()),  # type: ignore[arg-type]
     "run: jobs: 'two' is not allowed": lambda s: s.run("two"),  # type: ignore[arg-type]
     "run: progress: 1 is not": lambda s: s.run(progress=1),  # type: ignore[arg-type]
     "explain: run: None": lambda s: s.explain(None),  # type: ignore[arg-type]
@@ -85,6 +87,14 @@ def test_wrong_types_are_refused_by_name(told: str, tmp_path: Path) -> None:
     study = Study.load("x", paths=write(tmp_path, MINIMAL))
     with pytest.raises(UserError, match=re.escape(told)):
         WRONG[told](study)
+
+
+def test_a_filter_that_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+    """Whatever the class of its value does when it is compared or shown."""
+    study = Study.load("x", paths=write(tmp_path, MINIMAL))
+    plan: Any = SimpleNamespace(specs=[SimpleNamespace(params={}, seed=1)])
+    with pytest.raises(UserError, match="is not something that runs have"):
+        study._chosen(plan, {"seed": Mean()})
 
 
 def test_what_fits_passes(tmp_path: Path) -> None:

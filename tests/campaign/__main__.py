@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.campaign import cases, judge, odd_runs, world  # noqa: F401 (registers its kinds)
+from tests.campaign import cases, judge, modules, odd_runs, world  # noqa: F401 (registers)
 from tests.campaign.project import NOBODY, SEALED, Project, make_project
 from tests.campaign.sandbox import Outcome, run_limited
 
@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, required=True, help="of all mutations")
     parser.add_argument("--cases", type=int, default=0, help="how many that only plan")
     parser.add_argument("--runs", type=int, default=0, help="how many real runs")
+    parser.add_argument("--modules", type=int, default=0, help="how many sweeps of a bad module")
     parser.add_argument("--first", type=int, default=0, help="number of the first of each")
     parser.add_argument("--out", type=Path, help="folder for what reproduces failures")
     options = parser.parse_args(arguments)
@@ -88,6 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             for number in _told(numbers, tally):
                 run_really(options.seed, number, simulation, schema, folder, out, tally)
+    if options.modules:
+        numbers = range(options.first, options.first + options.modules)
+        with modules.building() as environment:
+            for number in _told(numbers, tally):
+                run_module(options.seed, number, environment, out, tally)
     failed = sum(tally.failed.values())
     print(tally.table())
     print(f"seed {options.seed}; the slowest took {tally.slowest_s:.1f} s of CPU time")
@@ -254,6 +260,20 @@ def run_really(
     if wrong:
         case = cases.Case("real runs", odd.about, {"experiments/odd.toml": odd.text.encode()})
         keep(out / f"{seed}-run-{number}", case, outcome, wrong, None)
+
+
+def run_module(
+    seed: int, number: int, environment: dict[str, str], out: Path, tally: Tally
+) -> None:
+    """Run one sweep of the module that misbehaves, judge and count it."""
+    sweep = modules.make(seed, number)
+    with tempfile.TemporaryDirectory() as folder:
+        outcome, wrong = modules.run(sweep, environment, Path(folder))
+    tally.note("modules that misbehave", outcome, wrong)
+    if wrong:
+        files = {"misbehave.toml": sweep.text.encode()}
+        case = cases.Case("modules that misbehave", sweep.about, files)
+        keep(out / f"{seed}-module-{number}", case, outcome, wrong, None)
 
 
 def keep(folder: Path, case: Case, outcome: Outcome, wrong: str, project: Project | None) -> None:

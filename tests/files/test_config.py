@@ -889,6 +889,9 @@ def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path)
     told = complaints(tmp_path, text)
     assert "experiments/parts/two.toml: include: one.toml includes itself" in told
     assert any("there is no file 'three.toml' next to it" in one for one in told)
+    (folder / "parts" / "two.toml").write_text('include = ["/proc/self/mem"]\n')
+    unreadable = "/proc/self/mem (included by experiments/parts/two.toml): cannot be read"
+    assert any(one.startswith(unreadable) for one in complaints(tmp_path, text))
 
 
 def test_a_file_that_several_include_counts_once(tmp_path: Path) -> None:
