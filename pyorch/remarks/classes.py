@@ -33,6 +33,8 @@ def of_classes(cases: Cases) -> Iterator[Found]:
             yield _unguarded(lossless, case)
         if lossy and case.setting.flow_control:
             yield _lossy(cases, case, mask, lossy)
+        if (lossy or case.setting.run.allow_loss) and _has_stuck_windows(cases, case):
+            yield _stuck(case)
         if lossy and _is_periodic(cases, case):
             yield from _in_phase(cases, case, lossy)
 
@@ -95,6 +97,24 @@ def _lossy(cases: Cases, case: Case, mask: int, lossy: Sequence[int]) -> Found:
         what += ', and with queue_pair.retransmit = "none" what is lost stays lost'
     wanted = mask | sum(1 << cls for cls in lossy)
     return Found("lossy", case, what, f"{wanted} makes all traffic lossless", label="note")
+
+
+def _has_stuck_windows(cases: Cases, case: Case) -> bool:
+    """Whether senders wait, with a full window, for what nobody sends again."""
+    queue_pair = cases.section(case, QUEUE_PAIR) or {}
+    if queue_pair.get("Retransmit") != "None":
+        return False
+    flows = cases.flows(case)
+    own = flows is not None and bool((flows.windows > 0).any())
+    return own or number(queue_pair.get("WindowBdps", "0")) > 0
+
+
+def _stuck(case: Case) -> Found:
+    what = "a flow with a window stands still for good once it has lost as little as one packet: "
+    what += 'with queue_pair.retransmit = "none" nobody sends it again, and what was sent behind '
+    what += "it fills the window and stays unacknowledged"
+    hint = 'set queue_pair.retransmit = "go_back_n" or "selective", or leave out the window'
+    return Found("stuck", case, what, hint)
 
 
 def _is_periodic(cases: Cases, case: Case) -> bool:

@@ -235,6 +235,16 @@ def test_equal_senders_at_a_lossy_queue(paths: Paths) -> None:
     assert said(paths, **TWO) == []
 
 
+def test_windows_without_loss_recovery(paths: Paths) -> None:
+    """They fill for good with the first loss, wherever something may be lost."""
+    lost = LOSSY | {"queue_pair": {"retransmit": "none", "window_bdps": 1.0}}
+    assert "stands still for good" in about(said(paths, **TWO, **lost), "still")[0]
+    for more in ({"window_bdps": 0.0}, {"retransmit": "selective"}):
+        kept = {"queue_pair": lost["queue_pair"] | more}
+        assert about(said(paths, **TWO, **LOSSY, **kept), "still") == []
+    assert about(said(paths, **TWO, queue_pair=lost["queue_pair"]), "still") == []
+
+
 # ---------------------------------------------------------------------------------------------
 # Rates and loads
 
