@@ -268,7 +268,7 @@ def _prepare(
     fields: Mapping[str, object],
 ) -> Submission:
     """Write the folder of a submission. Raises OSError when the disk refuses."""
-    from pyorch.engine.manifest import index_manifest, write_manifest
+    from pyorch.engine.manifest import digest_of_head, index_manifest, write_manifest
     from pyorch.engine.slurm.script import job_script
 
     plan.store.prepare()
@@ -284,8 +284,9 @@ def _prepare(
     )
     write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
     index_manifest(submission.manifest)
+    head = digest_of_head(submission.manifest)
     # names of files need not be UTF-8
-    script = os.fsencode(job_script(submission, settings, plan.store.paths))
+    script = os.fsencode(job_script(submission, settings, plan.store.paths, head))
     write_atomically(submission.script, script)
     submission.script.chmod(0o755)
     return submission

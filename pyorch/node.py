@@ -84,6 +84,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--task", type=int, required=True, help="number of the job, from 0")
     parser.add_argument("--runs-per-task", type=int, required=True, help="runs per job")
     parser.add_argument("--jobs", type=int, default=1, help="number of parallel runs")
+    parser.add_argument("--head", default="", help="digest of the manifest's first line")
     parser.add_argument("--build-on-node", action="store_true", help="compile the modules here")
     return parser.parse_args(arguments)
 
@@ -101,9 +102,8 @@ def _begin() -> TaskNote:
 
 
 def _work(given: argparse.Namespace) -> BatchResult:
-    manifest, specs = read_runs(
-        given.manifest, given.task * given.runs_per_task, given.runs_per_task, read_spec
-    )
+    first, count = given.task * given.runs_per_task, given.runs_per_task
+    manifest, specs = read_runs(given.manifest, first, count, read_spec, given.head)
     store = NodeStore(default_paths(), specs[0].setting.experiment)
     missing = store.missing(specs, manifest.fingerprint)
     print(f"{store.name}: {len(specs) - len(missing)} of {len(specs)} done before", flush=True)

@@ -306,7 +306,7 @@ def shell_check(paths: Paths, folder: Path) -> tuple[str, list[str]]:
     from pyorch.engine.slurm.submission import Submission
 
     submission = Submission(folder, "study", "study", (), "", "", 0.0, 1)
-    submission.script.write_text(job_script(submission, Settings(), paths), encoding="utf-8")
+    submission.script.write_text(job_script(submission, Settings(), paths, ""), encoding="utf-8")
     ci = [".ci/run"] if (paths.root / ".ci" / "run").is_file() else []
     return SHELLCHECK, [SHELLCHECK, *ci, str(submission.script)]
 

@@ -6,6 +6,7 @@ complete input of a run process, on this machine or on a cluster.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from array import array
@@ -51,6 +52,16 @@ def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build
     write_atomically(path, "\n".join(lines) + "\n")
 
 
+def digest_of_head(path: Path) -> str:
+    """Return the digest of the first line, by which a job knows it again. Raises UserError."""
+    with _open(path) as file:
+        return _digest(file.readline())
+
+
+def _digest(line: str) -> str:
+    return hashlib.sha256(line.encode()).hexdigest()
+
+
 def read_manifest(path: Path) -> Manifest:
     """Read the first line. Raises UserError if the file is not a manifest."""
     with _open(path) as file:
@@ -82,14 +93,18 @@ def index_manifest(path: Path) -> None:
     write_atomically(path.with_suffix(INDEX_SUFFIX), offsets.tobytes())
 
 
-def read_runs(path: Path, first: int, count: int, read: Reader) -> tuple[Manifest, list[RunSpec]]:
+def read_runs(
+    path: Path, first: int, count: int, read: Reader, head: str = ""
+) -> tuple[Manifest, list[RunSpec]]:
     """Read the first line and at most `count` RunSpecs, from a number on.
 
-    read: as in `read_run`. With an index only these lines are read, however long the manifest is.
-    Raises UserError if the file is not a manifest or has no run of the first number.
+    read: as in `read_run`. head: the digest that the first line must have, if given: that line
+    names the code to load, and others may be allowed to write where results lie. With an index only
+    these lines are read, however long the manifest is. Raises UserError if the file is not a
+    manifest, or not this one, or has no run of the first number.
     """
     with _open(path) as file:
-        manifest = _head(path, file)
+        manifest = _head(path, file, head)
         if not 0 <= first < manifest.runs:
             allowed = f"0 to {manifest.runs - 1}"
             raise UserError([Problem(str(path), f"it has no run number {first}", allowed, None)])
@@ -118,9 +133,14 @@ def _open(path: Path) -> IO[str]:
         raise UserError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
 
 
-def _head(path: Path, file: IO[str]) -> Manifest:
+def _head(path: Path, file: IO[str], digest: str = "") -> Manifest:
+    line = file.readline()
+    if digest and _digest(line) != digest:
+        what = "was exchanged after the submission: its first line is another"
+        hint = "look who may write into this folder, and submit again"
+        raise UserError([Problem(str(path), what, None, hint)])
     try:
-        head = json.loads(file.readline())
+        head = json.loads(line)
         if head["manifest"] != FORMAT:
             raise ValueError("another format")
         build, runs = Path(head["build"]), int(head["runs"])

@@ -38,7 +38,13 @@ from pyorch.cli.status import status
 from pyorch.cli.submit import submit
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.base import BatchResult, Failure, describe_exit
-from pyorch.engine.manifest import Manifest, index_manifest, read_run, read_runs
+from pyorch.engine.manifest import (
+    Manifest,
+    digest_of_head,
+    index_manifest,
+    read_run,
+    read_runs,
+)
 from pyorch.engine.slurm import packing, settings, state
 from pyorch.engine.slurm import submission as submission_module
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm, parse_queue
@@ -945,12 +951,12 @@ def test_a_job_on_an_unfit_node_makes_no_attempt(built: BuildInfo, tmp_path: Pat
     assert not store.failed.exists()
 
 
-def run_node(root: Path, made: Submission) -> subprocess.CompletedProcess[str]:
+def run_node(root: Path, made: Submission, *more: str) -> subprocess.CompletedProcess[str]:
     """Run the first job of a submission as Slurm would, in a project of its own."""
     return subprocess.run(
         [
             *[sys.executable, "-m", "pyorch.node", str(made.manifest)],
-            *["--task", "0", "--runs-per-task", "1"],
+            *["--task", "0", "--runs-per-task", "1", *more],
         ],
         cwd=root,
         env={**os.environ, "PYORCH_ROOT": str(root), "PYTHONPATH": str(ROOT)}
@@ -969,6 +975,18 @@ def test_a_job_without_the_build_says_what_to_share(tmp_path: Path) -> None:
     done = run_node(tmp_path, made)
     assert done.returncode == 5
     assert "sees no finished build there" in done.stderr
+
+
+def test_a_job_loads_only_the_build_that_was_submitted(tmp_path: Path) -> None:
+    """Whoever may write where results lie cannot give it another build to load."""
+    store = make_store(tmp_path)
+    made = submit_in_file(store, [0])
+    head = digest_of_head(made.manifest)
+    assert "sees no finished build there" in run_node(tmp_path, made, "--head", head).stderr
+    write_manifest(made.manifest, [make_spec(0)], "fp", tmp_path / "theirs")
+    done = run_node(tmp_path, made, "--head", head)
+    assert done.returncode == 5
+    assert "was exchanged after the submission" in done.stderr
 
 
 @pytest.mark.cpp

@@ -88,7 +88,7 @@ class Job:
             mock.patch.dict(os.environ, variables),
             mock.patch.object(script.sys, "executable", str(self.python)),
         ):
-            return os.fsencode(script.job_script(self.submission, self.site, self.paths))
+            return os.fsencode(script.job_script(self.submission, self.site, self.paths, "0a1b"))
 
     def run(self) -> subprocess.CompletedProcess[bytes]:
         """Run it as Slurm does a job of an array that begins with job 40."""
@@ -140,7 +140,7 @@ def test_the_script_passes_on_exactly_what_was_named(name: str, other: str) -> N
         path = ":".join(filter(None, f"{PACKAGE}:{job.modules}".split(":")))
         expected = [
             *["-P", "-m", "pyorch.node", str(job.submission.manifest), "--task", "42"],
-            *["--runs-per-task", "3", "--jobs", "2", "--build-on-node"],
+            *["--runs-per-task", "3", "--jobs", "2", "--head", "0a1b", "--build-on-node"],
             *[str(job.paths.root), str(job.paths.results), path],
             str(job.modules),
         ]

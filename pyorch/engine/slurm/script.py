@@ -32,12 +32,12 @@ if ! cd "$PYORCH_ROOT" || ! [ -x "$python" ] || ! [ -r "$manifest" ]; then
     exit {unfit}
 fi
 exec "$python" -P -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
-    --runs-per-task {runs_per_job} --jobs {cores}{build}
+    --runs-per-task {runs_per_job} --jobs {cores} --head {head}{build}
 """
 
 
-def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
-    """Return the batch script as text.
+def job_script(submission: Submission, settings: Settings, paths: Paths, head: str) -> str:
+    """Return the batch script as text; head: the digest of the manifest's first line.
 
     Folders and files named by the user appear once each, quoted, as the value of a variable.
     Only `setup` is shell code, on purpose. The exports come before it: sbatch reads options from
@@ -58,6 +58,7 @@ def job_script(submission: Submission, settings: Settings, paths: Paths) -> str:
         manifest=shlex.quote(str(submission.manifest)),
         runs_per_job=submission.runs_per_job,
         cores=settings.cores_per_job,
+        head=head,
         build=" --build-on-node" if settings.build_on_node else "",
         unfit=RUN_UNFIT,
     )
