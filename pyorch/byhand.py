@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pyorch.config.experiment import check_port
 from pyorch.errors import Problem, UserError
 from pyorch.findings import Findings
-from pyorch.simulate import SLICES, read_tables, run_until, set_up
+from pyorch.progress import SLICES
+from pyorch.simulate import read_tables, run_until, set_up
 from pyorch.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -76,12 +77,11 @@ class OpenRun:
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: its network, and where its flows go."""
-        from pyorch.engine.base import title
         from pyorch.report.planned import planned_map
 
         at = format_time(int(self.simulation.Now()))
         return planned_map(
-            self.spec.setting, self.spec.seed, f"{title(self.spec)}, at {at}"
+            self.spec.setting, self.spec.seed, f"{self.spec.title}, at {at}"
         )._repr_html_()
 
     def port(self, name: str) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from os.path import realpath
 from typing import TYPE_CHECKING
 
+from pyorch.engine.preflight import refuse
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm
 from pyorch.engine.slurm.packing import arrays_for, cost, jobs_for, overhead_share, runs_per_job
@@ -26,7 +27,7 @@ from pyorch.engine.slurm.submission import (
 from pyorch.errors import Problem, UserError
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.paths import default_paths
-from pyorch.pipeline import Plan, command_line, make_plan, refuse
+from pyorch.pipeline import Plan, command_line, make_plan
 from pyorch.reading import is_folder
 from pyorch.remarks import runs_text
 from pyorch.store import Store

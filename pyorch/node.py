@@ -37,7 +37,7 @@ from pyorch.errors import Problem, UserError
 from pyorch.files import storage_error
 from pyorch.kinds import read_spec
 from pyorch.paths import RunPaths, default_paths
-from pyorch.progress import read_heartbeat
+from pyorch.progress import SLICES, read_heartbeat
 from pyorch.store import Store, is_dead_attempt
 
 if TYPE_CHECKING:
@@ -296,8 +296,6 @@ def _sign(attempt: Path) -> tuple[int, ...]:
 
 def _between_signs(attempt: Path) -> float:
     """How long [s] an attempt may well be silent: thrice what it took from sign to sign so far."""
-    from pyorch.simulate import SLICES
-
     files = RunPaths(attempt)
     try:
         took = files.heartbeat.stat().st_mtime - files.spec.stat().st_mtime

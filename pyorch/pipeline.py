@@ -14,7 +14,6 @@ from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.errors import Problem, UserError, first_of
 from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
 from pyorch.paths import Paths, default_paths, program_call
 from pyorch.reading import is_file
@@ -22,15 +21,11 @@ from pyorch.reading import is_file
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
     from pyorch.config.experiment import Experiment
-    from pyorch.engine import BatchResult
     from pyorch.loading.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.drawn import Told
     from pyorch.report.write import ReportResult
     from pyorch.store import Damage, Store
-
-
-_SHOWN_NODES = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,9 +55,7 @@ class Plan:
     @property
     def titles(self) -> dict[str, str]:
         """The runs for people, by hash."""
-        from pyorch.engine.base import title
-
-        return {spec.hash(self.build.fingerprint): title(spec) for spec in self.specs}
+        return {spec.hash(self.build.fingerprint): spec.title for spec in self.specs}
 
     def set_damaged_aside(self) -> list[Damage]:
         """Read all finished runs, so that those that are done are whole; return the damaged ones.
@@ -101,29 +94,6 @@ def make_plan(
     experiment = load_experiment(name, overrides, schema=load_schema(build), paths=paths)
     specs = expand(experiment, seeds=chosen)
     return Plan(experiment, specs, build, Store(paths, specs[0].setting.experiment))
-
-
-def refuse(plan: Plan, result: BatchResult) -> None:
-    """Raise UserError, with the runs that it is about, if modules refused networks of a plan.
-
-    What they say of several nodes is said once: "leaf0, leaf1: buffer over-committed".
-    """
-    from pyorch.remarks import which
-
-    nodes: dict[tuple[Problem, tuple[RunSpec, ...]], list[str]] = {}
-    for refusal in result.refusals:
-        node, colon, said = refusal.problem.what.partition(": ")
-        node, said = (node, said) if colon and " " not in node else ("", refusal.problem.what)
-        nodes.setdefault((replace(refusal.problem, what=said), refusal.specs), []).append(node)
-    problems = []
-    for (problem, specs), names in nodes.items():
-        where = f"{plan.experiment.label}: {which(specs, plan.specs)}"
-        where += f": {problem.where}" if problem.where else ""
-        node = first_of(names, _SHOWN_NODES)
-        what = f"{node}: {problem.what}" if node else problem.what
-        problems.append(replace(problem, where=where, what=what))
-    if problems:
-        raise UserError(problems)
 
 
 def write_report_of(plan: Plan, command: str, paper: bool = False) -> ReportResult:

@@ -50,6 +50,11 @@ class RunSpec:
     time_limit: int | None = field(default=None, repr=False)
 
     @property
+    def title(self) -> str:
+        """The run for people: its parameters and its seed."""
+        return title_of(self.params, self.seed)
+
+    @property
     def params(self) -> Mapping[str, Any]:
         """The variant and the swept values."""
         return self.setting.params
@@ -204,3 +209,9 @@ def _checked(seeds: object) -> Sequence[int]:
     if wrong:
         raise UserError([Problem("seeds", f"{quoted(wrong[0])} is not a seed", _LISTED)])
     return seeds
+
+
+def title_of(params: Mapping[str, Any], seed: object) -> str:
+    """Return the title of a run with some parameters and a seed."""
+    parameters = [f"{key}={value}" for key, value in params.items() if value != ""]
+    return " ".join([*parameters, f"seed={seed}"])

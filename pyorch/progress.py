@@ -12,19 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from pyorch.stalls import QUIET, is_stalled
 from pyorch.terminal import (
-    QUIET,
     Running,
     Screen,
     State,
     Totals,
     is_drawable,
-    is_stalled,
     render,
     stall,
 )
 from pyorch.units import duration, rounded_time
 
+SLICES = 100
+"""Number of slices in which a run is simulated."""
 PLAIN_INTERVAL_S = 3.0
 SILENCE_S = 30.0
 """Where there is no terminal a line comes at least this often."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.files import opened
-from pyorch.progress import Heartbeat
+from pyorch.progress import SLICES, Heartbeat
 from pyorch.units import format_time
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
     Tables = dict[str, dict[str, NDArray[Any]]]
-
-SLICES = 100
-"""Number of slices in which a run is simulated."""
 
 #: In what cppyy raises for anything else than a std::exception.
 _UNKNOWN = "unknown C++ exception"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyorch import gfc
 from pyorch.asics import ASICS
 from pyorch.columns import aligned
-from pyorch.config.attributes import catalogue, number, section_of
+from pyorch.config.attributes import number, section_of
 from pyorch.config.checks import Frames, frames
 from pyorch.config.topology import SWITCH, Topology
 from pyorch.errors import Problem, UserError, one_of, suggest
@@ -235,10 +235,11 @@ _OPTIONS: dict[str, _Option] = {
 }
 
 
-def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
+def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Experiment]) -> Switch:
     """Return the switch that an experiment's name, a chip's and options describe.
 
-    texts: options by name, "" where one was not given. Raises UserError with all that is wrong.
+    texts: options by name, "" where one was not given. load: an experiment by its name. Raises
+    UserError with all that is wrong.
     """
     given = {key: text for key, text in texts.items() if text}
     problems: list[Problem] = []
@@ -262,7 +263,7 @@ def read_switch(name: str, texts: Mapping[str, str]) -> Switch:
         problems.append(Problem(f"--{clash[0]}", what, None, "leave out NAME, or the option"))
     if problems:
         raise UserError(problems)
-    switch = _of_experiment(name) if name else _of_chip(asic, values)
+    switch = of_setting(load(name)) if name else _of_chip(asic, values)
     changed: dict[str, Any] = {"alpha": alpha} if alpha else {}
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
     changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
@@ -338,21 +339,9 @@ def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
     )
 
 
-def _of_experiment(name: str) -> Switch:
-    """The switch of an experiment's first setting that needs the most headroom."""
-    from pyorch.build import ensure_built, load_schema
-    from pyorch.loading.load import load_experiment
-    from pyorch.paths import default_paths
-
-    schema = load_schema(ensure_built())
-    return of_setting(
-        load_experiment(name, schema=schema, paths=default_paths()), catalogue(schema)
-    )
-
-
-def of_setting(experiment: Experiment, types: Any) -> Switch:
+def of_setting(experiment: Experiment) -> Switch:
     """Return the switch of the first setting of an experiment that needs the most headroom."""
-    point = experiment.points[0]
+    point, types = experiment.points[0], cast("Any", experiment.types)
     attributes = point.setting.attributes
     buffer = section_of(types, attributes, "buffer") or {}
     run = frames(types, attributes)

@@ -200,6 +200,7 @@ class Study:
         if runs failed, and KeyboardInterrupt.
         """
         from pyorch.engine import LocalEngine
+        from pyorch.engine.preflight import refuse
         from pyorch.notebook import output
 
         if seeds is not None:
@@ -214,7 +215,7 @@ class Study:
         result = engine.run(plan.missing, plan.build, shown=plan.done)
         if result.interrupted:
             raise KeyboardInterrupt
-        pipeline.refuse(plan, result)
+        refuse(plan, result)
         if progress:
             screen.writelines(f"{line}\n" for line in self._remarks_on_runs())
         if result.left:
@@ -435,11 +436,10 @@ class Study:
         where: as in `table`; the first matching run. A notebook shows it; `.canvas()` is a
         matplotlib Figure.
         """
-        from pyorch.engine.base import title
         from pyorch.report.planned import planned_map
 
         spec = self._chosen(self._made(), where)[0]
-        return planned_map(spec.setting, spec.seed, f"{self.name}, {title(spec)}")
+        return planned_map(spec.setting, spec.seed, f"{self.name}, {spec.title}")
 
     @property
     def verdicts(self) -> pd.DataFrame:

@@ -17,8 +17,6 @@ _MOST_RUNS = 8
 _GAP, _LEAST_BAR = 2, 10
 """Between columns, and the width of the narrowest bar [cells]."""
 _PS = 10**12
-QUIET = 0.1
-"""A run makes no progress if nothing arrives for this share of it."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,6 @@ class Running:
     is_set_up: bool = True
     setup: float = 0.0
     still: float = 0.0
-
-
-def is_stalled(last: int, end: float) -> bool:
-    """Whether a run up to `end` in which nothing arrived after `last` made no progress [ps]."""
-    return end - last >= QUIET * end > 0
 
 
 def stall(run: Running) -> str:

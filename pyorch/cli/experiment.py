@@ -18,7 +18,7 @@ from pyorch.cli.base import (
     write_report_of,
 )
 from pyorch.cli.show import print_runs
-from pyorch.pipeline import command_line, make_plan, refuse
+from pyorch.pipeline import command_line, make_plan
 from pyorch.remarks import of_plan, runs_text
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def experiment(
 ) -> int:
     """Run what is missing of an experiment and write its report."""
     from pyorch.engine import LocalEngine
+    from pyorch.engine.preflight import refuse
 
     workers = whole_number("--jobs", jobs)
     plan = make_plan(name, overrides, seeds, claim=not dry_run)

@@ -85,7 +85,6 @@ def draw(plan: Plan, picture: str) -> Path:
 
     Raises UserError.
     """
-    from pyorch.engine.base import title
     from pyorch.report.planned import FORMATS, planned_map, save
 
     file = Path(picture) if picture else plan.store.root / "network.svg"
@@ -95,7 +94,7 @@ def draw(plan: Plan, picture: str) -> Path:
     spec = plan.specs[0]
     refuse_links(file.parent, plan.store.paths.results)
     try:
-        save(planned_map(spec.setting, spec.seed, f"{plan.store.name}, {title(spec)}"), file)
+        save(planned_map(spec.setting, spec.seed, f"{plan.store.name}, {spec.title}"), file)
     except OSError as error:
         raise storage_error(error, file) from error
     return file
@@ -105,7 +104,6 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
     """Say which runs have flows with a cyclic buffer dependency, and print the cycles."""
     from pyorch.config import topology
     from pyorch.dependency import describe_cycle, flow_cycle
-    from pyorch.engine.base import title
 
     switch = "ns3::lossless::Switch"
     found: dict[Hashable, str] = {}
@@ -131,7 +129,7 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
         looked += 1
     print("\nbuffer dependencies of the flows:")
     for text, same in itertools.islice(runs.items(), SHOWN_CYCLES):
-        which = "all runs" if len(same) == len(specs) else title(same[0])
+        which = "all runs" if len(same) == len(specs) else same[0].title
         more = f" and {len(same) - 1} more" if 1 < len(same) < len(specs) else ""
         print(f"  {which}{more}: {text}")
     if len(runs) > SHOWN_CYCLES:
@@ -142,8 +140,6 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
 
 def print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
     """Print how many runs there are, how many are done, what is to be said, and which they are."""
-    from pyorch.engine.base import title
-
     missing = {id(spec) for spec in plan.missing}
     total = len(plan.specs)
     print(f"runs:     {total}, {total - len(missing)} of them done")
@@ -156,7 +152,7 @@ def print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
         run_hash = spec.hash(plan.build.fingerprint)
         problem = plan.store.problem(run_hash) if id(spec) in missing else None
         state = "done" if id(spec) not in missing else "damaged" if problem else "to do"
-        print(f"  {number:>{width}}  {run_hash}  {state:<7}  {title(spec)}")
+        print(f"  {number:>{width}}  {run_hash}  {state:<7}  {spec.title}")
         if problem:
             print(f"  {'':{width}}  {problem}")
     if total > SHOWN_RUNS:

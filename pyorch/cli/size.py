@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, listing
 from pyorch.size import check, read_switch, render
+
+if TYPE_CHECKING:
+    from pyorch.config.experiment import Experiment
 
 
 @listing
 def size(name: str, options: Mapping[str, str]) -> int:
     """Print what a switch needs, from an experiment, a chip or options, and the TOML for it."""
-    switch = read_switch(name, options)
+    switch = read_switch(name, options, _load)
     check(switch)
     print(render(switch))
     return OK
+
+
+def _load(name: str) -> Experiment:
+    from pyorch.build import ensure_built, load_schema
+    from pyorch.loading.load import load_experiment
+    from pyorch.paths import default_paths
+
+    return load_experiment(name, schema=load_schema(ensure_built()), paths=default_paths())

@@ -114,7 +114,7 @@ def _tell_failures(state: SweepState, store: Store) -> None:
 
 
 def _title(spec_file: Path, run_hash: str) -> str:
-    from pyorch.engine.base import title_of
+    from pyorch.plan import title_of
 
     try:
         spec = json.loads(spec_file.read_text(encoding="utf-8"))

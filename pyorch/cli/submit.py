@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pyorch import cluster
 from pyorch.cli import door
 from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell, tell_damage, whole_number
-from pyorch.engine.base import title
 from pyorch.remarks import of_plan, runs_text
 
 
@@ -50,7 +49,7 @@ def _tell_dry_run(asked: cluster.Asked) -> int:
     print(would.todo.line(asked.plan.store.name))
     print(f"settings: {asked.settings.file or 'none: there is no slurm.toml'}")
     for spec in list(missing.values())[:SHOWN_FAILURES]:
-        print(f"  {title(spec)}")
+        print(f"  {spec.title}")
     if len(missing) > SHOWN_FAILURES:
         print(f"  ... and {len(missing) - SHOWN_FAILURES} more")
     if would.packing is not None:

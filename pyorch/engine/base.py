@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyorch.errors import Problem, first_of, shown
 
@@ -134,14 +134,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def title(spec: RunSpec) -> str:
-    """Return the title of a run: its parameters and its seed."""
-    return title_of(spec.params, spec.seed)
-
-
-def title_of(params: Mapping[str, Any], seed: object) -> str:
-    """Return the title of a run with some parameters and a seed."""
-    parameters = [f"{key}={value}" for key, value in params.items() if value != ""]
-    return " ".join([*parameters, f"seed={seed}"])

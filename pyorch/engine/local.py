@@ -30,7 +30,6 @@ from pyorch.engine.base import (
     Refusal,
     describe_exit,
     repeated,
-    title,
 )
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import FRAME, log_tail
@@ -300,7 +299,7 @@ class LocalEngine:
 
         attempt = self._store.begin(run_hash)
         process = launcher.start(index, attempt)
-        watch = Watch(title(spec), attempt.heartbeat)
+        watch = Watch(spec.title, attempt.heartbeat)
         batch.children[index] = _Child(index, process, spec, run_hash, attempt, watch)
 
     def _end(self, batch: _Batch, child: _Child) -> None:
@@ -360,7 +359,7 @@ class LocalEngine:
         if -code in CRASHES and FRAME not in said:
             facts.append(f"backtrace: gdb -batch -ex run -ex backtrace --args {reproduce}")
         is_told = bool(why) or (said != "" and code > 0 and code != RUN_LEFT)
-        of_run = (title(child.spec), child.hash, code, said, kept.log, reproduce)
+        of_run = (child.spec.title, child.hash, code, said, kept.log, reproduce)
         return Failure(*of_run, why, () if is_told else tuple(facts))
 
     def _stop(self, batch: _Batch, launcher: Launcher) -> None:

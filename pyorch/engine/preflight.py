@@ -15,17 +15,19 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyorch.engine.base import RUN_REFUSED, Refusal
-from pyorch.errors import Problem
+from pyorch.engine.base import RUN_REFUSED, BatchResult, Refusal
+from pyorch.errors import Problem, UserError, first_of
 from pyorch.files import opened
 
 if TYPE_CHECKING:
     from pyorch.config.canonical import Setting
     from pyorch.engine.launch import Process, WarmLauncher
     from pyorch.paths import RunPaths
+    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.store import Store
 
+_SHOWN_NODES = 4
 LONGEST_S = 5.0
 """Wall time for all networks of a batch, from the first on; the others are left to their runs."""
 CHECK = "check"
@@ -138,3 +140,26 @@ def _network_of(setting: Setting) -> str:
     from pyorch.config.canonical import canonical_json, encode
 
     return canonical_json(encode(replace(setting, traffic=(), traces=(), params={})))
+
+
+def refuse(plan: Plan, result: BatchResult) -> None:
+    """Raise UserError, with the runs that it is about, if modules refused networks of a plan.
+
+    What they say of several nodes is said once: "leaf0, leaf1: buffer over-committed".
+    """
+    from pyorch.remarks import which
+
+    nodes: dict[tuple[Problem, tuple[RunSpec, ...]], list[str]] = {}
+    for refusal in result.refusals:
+        node, colon, said = refusal.problem.what.partition(": ")
+        node, said = (node, said) if colon and " " not in node else ("", refusal.problem.what)
+        nodes.setdefault((replace(refusal.problem, what=said), refusal.specs), []).append(node)
+    problems = []
+    for (problem, specs), names in nodes.items():
+        where = f"{plan.experiment.label}: {which(specs, plan.specs)}"
+        where += f": {problem.where}" if problem.where else ""
+        node = first_of(names, _SHOWN_NODES)
+        what = f"{node}: {problem.what}" if node else problem.what
+        problems.append(replace(problem, where=where, what=what))
+    if problems:
+        raise UserError(problems)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.config.checks import PFC
-from pyorch.engine.base import title
 from pyorch.errors import Problem, UserError, shown
 from pyorch.files import make_folder, storage_error, write_atomically
 from pyorch.findings import Findings
@@ -119,7 +118,7 @@ def _page(found: Explanation, wires: Wires | None, folder: Path, command: str) -
     story = found.story
     fingerprint = found.plan.build.fingerprint
     types = found.plan.experiment.types
-    run = f"{found.plan.store.name}, {title(found.spec)} (run {found.run_hash})"
+    run = f"{found.plan.store.name}, {found.spec.title} (run {found.run_hash})"
     return Page(
         title=f"{_subject(found)} explained: {found.plan.experiment.title}",
         run=run,

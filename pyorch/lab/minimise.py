@@ -97,7 +97,6 @@ def minimise(
     resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
     from pyorch.engine import LocalEngine
-    from pyorch.engine.base import title
     from pyorch.trace.request import find_run
 
     asked = read_condition(condition)
@@ -118,7 +117,7 @@ def minimise(
         trials = Trials(plan, store, engine, asked, metrics, traces, tell)
         start = _explicit(plan, spec, trials)
         case, needs = _Reduction(trials).of(start)
-    origin = f"{plan.store.name}, {title(spec)}"
+    origin = f"{plan.store.name}, {spec.title}"
     return Minimal(trials, case, needs, start.measures(), origin, spec.hash(fingerprint))
 
 

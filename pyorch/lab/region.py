@@ -125,8 +125,6 @@ def map_region(
     run's setting until it is decided. tell: gets a line for each point. Everything is kept, so that
     the same call resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.engine.base import title
-
     asked = read_condition(condition, OPTION)
     plan, spec = source.plan, source.spec
     seeds = tuple(one.seed for one in plan.specs if one.params == spec.params)
@@ -138,7 +136,7 @@ def map_region(
     with trials_of(source, asked, jobs, tell) as trials:
         judged = _Judge(source, trials, axes, cells, seeds)
         found = map_border(len(axes), cells, judged)
-    origin, reason = f"{plan.store.name}, {title(spec)}", judged.reason
+    origin, reason = f"{plan.store.name}, {spec.title}", judged.reason
     return Region(found, tuple(axes), seeds, trials, origin, reason)
 
 

@@ -159,8 +159,6 @@ def search(
     all draws. Every trial is kept, so that the same call resumes after an interruption. Raises
     UserError, KeyboardInterrupt.
     """
-    from pyorch.engine.base import title
-
     asked = read_condition(condition, OPTION)
     if by not in BY:
         what = f"there is no search by {by!r}"
@@ -181,7 +179,7 @@ def search(
                 break
             found = _try(trials, [proposal for _, proposal in batch], tried)
             case = None if found is None else found.case
-    origin = f"{plan.store.name}, {title(spec)}"
+    origin = f"{plan.store.name}, {spec.title}"
     run_hash = spec.hash(plan.build.fingerprint)
     cycles, stopped = proposals.cycles, proposals.stopped
     return Search(trials, tuple(tried), case, cycles, origin, run_hash, stopped)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.terminal import is_stalled
+from pyorch.stalls import is_stalled
 from pyorch.units import rounded_bytes, rounded_time
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from typing_extensions import override
 
 from pyorch.config import topology
 from pyorch.dependency import FlowCycle, Way, describe_cycle, flow_cycle, flow_ways
-from pyorch.engine.base import title
 from pyorch.layout import Place, layout
 from pyorch.notebook import show_as
 from pyorch.plan import RunSpec
@@ -260,4 +259,4 @@ def show_in_notebooks() -> None:
         topology.TopologyTable,
         lambda table: network_map(topology.build(table), repr(table))._repr_html_(),
     )
-    show_as(RunSpec, lambda spec: planned_map(spec.setting, spec.seed, title(spec))._repr_html_())
+    show_as(RunSpec, lambda spec: planned_map(spec.setting, spec.seed, spec.title)._repr_html_())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.report.quantities import show
 from pyorch.report.select import values_of
-from pyorch.terminal import is_stalled
+from pyorch.stalls import is_stalled
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -130,7 +130,7 @@ def trace_run(
 
 def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> None:
     """Simulate in the same slices as `pyorch.simulate`, because their ends count as events."""
-    from pyorch.simulate import SLICES
+    from pyorch.progress import SLICES
 
     end_ps = spec.setting.run.latest_end
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)

@@ -49,14 +49,12 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     The text is its number from 1, its hash or the start of it, its title as `invoke show` prints
     it, or a unique part of the title. Raises UserError.
     """
-    from pyorch.engine.base import title
-
     number = whole(text)
     if number is not None and 1 <= number <= len(specs):
         return specs[number - 1]
     if number is not None and len(text) < 4:  # longer ones may be the start of a hash
         raise _no_run(specs, text, "there is no run with this number")
-    titles = [title(spec) for spec in specs]
+    titles = [spec.title for spec in specs]
     tests = (
         [spec for spec, words in zip(specs, titles, strict=True) if words == text],
         [spec for spec in specs if len(text) >= 4 and spec.hash(fingerprint).startswith(text)],
@@ -71,11 +69,10 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
 
 
 def _no_run(specs: Sequence[RunSpec], text: str, what: str) -> UserError:
-    from pyorch.engine.base import title
 
     numbers = f"a number from 1 to {len(specs)}, a hash, or a title: "
-    hint = suggest(text, [title(spec) for spec in specs]) or "invoke show NAME lists the runs"
-    titles = one_of((title(spec) for spec in specs), SHOWN_RUNS)
+    hint = suggest(text, [spec.title for spec in specs]) or "invoke show NAME lists the runs"
+    titles = one_of((spec.title for spec in specs), SHOWN_RUNS)
     return UserError([Problem("RUN", what, numbers + titles, hint)])
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pyorch import size, theory
 from pyorch.asics import ASICS
 from pyorch.build import ensure_built, load_schema
-from pyorch.config.attributes import catalogue
 from pyorch.engine import LocalEngine
 from pyorch.errors import UserError
 from pyorch.loading.load import load_experiment
@@ -44,7 +43,7 @@ class = 3
 def test_numbers_of_dsh() -> None:
     """32 x 100G with 2 us and 7 lossless classes: eta 56,840 B, 12.7 MB in all (ICDCS 2023)."""
     options = {"asic": "tomahawk", "delay": "2us", "classes": "7", "lossy_pool": "0B"}
-    switch = size.read_switch("", options)
+    switch = size.read_switch("", options, load_experiment)
     assert switch.eta(switch.ports[0]) == 56_840
     assert 7 * 32 * switch.eta(switch.ports[0]) == pytest.approx(12.7e6, rel=0.01)
     assert switch.size == 16_000_000
@@ -63,7 +62,7 @@ def test_what_fits_is_what_adds_up(
     """Headroom, pools and thresholds of all queues fit into the buffer; one class more does not."""
     texts = {"ports": str(ports), "rate": f"{rate}Gbps", "cable": f"{metres}m"}
     texts |= {"classes": str(classes), "buffer": f"{buffer}B"}
-    switch = size.read_switch("", texts)
+    switch = size.read_switch("", texts, load_experiment)
     fitting = switch.fitting("pfc")
     one = theory.eta_prime(rate * 10**9, 5000 * metres, 1500, 64) + 4 * 1500
     assert fitting == min(8, max(0, (buffer - 10**6) // (ports * one)))
@@ -84,7 +83,7 @@ def test_schemes_need_what_their_theorems_ask_for() -> None:
     """B0 and B1 leave room for two frames exactly when the classes fit."""
     for classes in range(1, 9):
         switch = size.read_switch(
-            "", {"asic": "tomahawk3", "cable": "300m", "classes": str(classes)}
+            "", {"asic": "tomahawk3", "cable": "300m", "classes": str(classes)}, load_experiment
         )
         assert (switch.fitting("stages") >= classes) == (switch.b1 >= 3000)
         assert (switch.fitting("conceptual") >= classes) == (switch.b0 >= 3000)
@@ -104,7 +103,7 @@ def test_schemes_need_what_their_theorems_ask_for() -> None:
 def test_refusals(options: dict[str, str], told: str) -> None:
     """Impossible values are reported, with what is allowed."""
     with pytest.raises(UserError) as caught:
-        size.check(size.read_switch("", options))
+        size.check(size.read_switch("", options, load_experiment))
     assert told in caught.value.render()
 
 
@@ -112,7 +111,7 @@ def test_chips_name_their_source() -> None:
     """No size without a source; every one fits one lossless class over 100 m."""
     for name, asic in ASICS.items():
         assert asic.source, name
-        assert size.read_switch("", {"asic": name}).fitting("pfc") >= 1
+        assert size.read_switch("", {"asic": name}, load_experiment).fitting("pfc") >= 1
 
 
 @pytest.mark.parametrize(
@@ -128,14 +127,18 @@ def test_chips_name_their_source() -> None:
 )
 def test_the_mask_of_classes_does_not_read_as_a_count(classes: str, line: str) -> None:
     """8 is class 3, not eight classes."""
-    assert line in size.toml_lines(size.read_switch("", {"asic": "tomahawk", "classes": classes}))
+    assert line in size.toml_lines(
+        size.read_switch("", {"asic": "tomahawk", "classes": classes}, load_experiment)
+    )
 
 
 @pytest.mark.cpp
 @pytest.mark.parametrize("delay", ["500ns", "1500ns"])
 def test_the_toml_is_accepted_and_the_simulator_agrees(tmp_path: Path, delay: str) -> None:
     """Pasted into a study it runs without a warning, with the same headroom; a larger B1 warns."""
-    switch = size.read_switch("", {"asic": "tomahawk", "delay": delay, "classes": "2"})
+    switch = size.read_switch(
+        "", {"asic": "tomahawk", "delay": delay, "classes": "2"}, load_experiment
+    )
     pasted = "\n".join(size.toml_lines(switch))
     file = tmp_path / "sized.toml"
     file.write_text(STAR.format(rate="100Gbps", delay=delay) + pasted, encoding="utf-8")
@@ -143,7 +146,7 @@ def test_the_toml_is_accepted_and_the_simulator_agrees(tmp_path: Path, delay: st
     schema = load_schema(build)
     outside = [f"multi-stage-gfc.b1={switch.b1}B,{switch.b1 + 100}B"]
     experiment = load_experiment(str(file), outside, schema=schema, paths=Paths(ROOT))
-    found = size.of_setting(experiment, catalogue(schema))
+    found = size.of_setting(experiment)
     assert (found.b1, found.headroom) == (switch.b1, switch.headroom), "and back again"
     store = Store(Paths(ROOT, tmp_path), "sized")
     specs = expand(experiment)
