@@ -10,7 +10,7 @@ import sys
 from invoke.context import Context
 from invoke.tasks import Task, task
 
-from pyorch import ends
+from pyorch.base import ends
 from pyorch.cli import door
 from pyorch.cli import tasks as verbs
 from pyorch.cli.tasks import DEFAULT, NamedTask, finish, positional_words, register

@@ -10,11 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyorch.byhand import OpenRun
-    from pyorch.config.canonical import PauseStorm, SlowReceiver
-    from pyorch.config.experiment import RunTable as Run
-    from pyorch.config.experiment import TraceTable as Trace
-    from pyorch.config.topology_kinds import (
+    from pyorch.base.errors import Problem, UserError
+    from pyorch.network.kinds import (
         Dumbbell,
         Explicit,
         ExplicitLink,
@@ -24,38 +21,34 @@ if TYPE_CHECKING:
         Ring,
         Star,
     )
-    from pyorch.config.traffic_collectives import Collective
-    from pyorch.config.traffic_kinds import (
-        AllToAll,
-        Cycle,
-        Greedy,
-        Incast,
-        Permutation,
-        Poisson,
-    )
-    from pyorch.config.traffic_kinds import Ring as RingTraffic
-    from pyorch.config.traffic_messages import Message, Messages
-    from pyorch.errors import Problem, UserError
     from pyorch.pipeline import Plan
     from pyorch.report.expect import ExpectModel as Expect
+    from pyorch.run.byhand import OpenRun
+    from pyorch.setting.canonical import PauseStorm, SlowReceiver
+    from pyorch.setting.experiment import RunTable as Run
+    from pyorch.setting.experiment import TraceTable as Trace
     from pyorch.study import RunsFailedError, Study
+    from pyorch.traffic.jobs.collective_kind import Collective
+    from pyorch.traffic.kinds import AllToAll, Cycle, Greedy, Incast, Permutation, Poisson
+    from pyorch.traffic.kinds import Ring as RingTraffic
+    from pyorch.traffic.messages import Message, Messages
 
 _TOPOLOGIES = "Dumbbell Explicit ExplicitLink FatTree LeafSpine Line Ring Star"
 _TRAFFIC = "AllToAll Cycle Greedy Incast Permutation Poisson"
 _WHERE = {
-    **dict.fromkeys(_TOPOLOGIES.split(), "pyorch.config.topology_kinds"),
-    **dict.fromkeys(_TRAFFIC.split(), "pyorch.config.traffic_kinds"),
-    **dict.fromkeys(("Message", "Messages"), "pyorch.config.traffic_messages"),
-    **dict.fromkeys(("PauseStorm", "SlowReceiver"), "pyorch.config.canonical"),
-    **dict.fromkeys(("Problem", "UserError"), "pyorch.errors"),
+    **dict.fromkeys(_TOPOLOGIES.split(), "pyorch.network.kinds"),
+    **dict.fromkeys(_TRAFFIC.split(), "pyorch.traffic.kinds"),
+    **dict.fromkeys(("Message", "Messages"), "pyorch.traffic.messages"),
+    **dict.fromkeys(("PauseStorm", "SlowReceiver"), "pyorch.setting.canonical"),
+    **dict.fromkeys(("Problem", "UserError"), "pyorch.base.errors"),
     **dict.fromkeys(("RunsFailedError", "Study"), "pyorch.study"),
-    "Collective": "pyorch.config.traffic_collectives",
+    "Collective": "pyorch.traffic.jobs.collective_kind",
     "Expect": "pyorch.report.expect:ExpectModel",
-    "OpenRun": "pyorch.byhand",
+    "OpenRun": "pyorch.run.byhand",
     "Plan": "pyorch.pipeline",
-    "RingTraffic": "pyorch.config.traffic_kinds:Ring",
-    "Run": "pyorch.config.experiment:RunTable",
-    "Trace": "pyorch.config.experiment:TraceTable",
+    "RingTraffic": "pyorch.traffic.kinds:Ring",
+    "Run": "pyorch.setting.experiment:RunTable",
+    "Trace": "pyorch.setting.experiment:TraceTable",
 }
 
 __all__ = [
@@ -95,7 +88,8 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'pyorch' has no attribute {name!r}")
     if name not in ("Problem", "UserError", "Study", "RunsFailedError"):
-        import_module("pyorch.config")  # registers all kinds
+        import_module("pyorch.network")  # registers all kinds
+        import_module("pyorch.traffic")
     if "IPython" in sys.modules:
         import_module("pyorch.report.planned").show_in_notebooks()
     module, _, other = _WHERE[name].partition(":")

@@ -21,27 +21,27 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem, UserError, defect_of, quoted
-from pyorch.reading import is_file, read_code
-from pyorch.trust import execute
+from pyorch.base.errors import Problem, UserError, defect_of, quoted
+from pyorch.base.reading import is_file, read_code
+from pyorch.base.trust import execute
 
 if TYPE_CHECKING:
-    from pyorch.config.topology import TopologyTable, Wiring, topology
-    from pyorch.config.traffic import Block, Check, TrafficTable, canonical, end_numbers, traffic
-    from pyorch.fields import Duration, LinkRate, Names, Size, Time
+    from pyorch.base.fields import Duration, LinkRate, Names, Size, Time
     from pyorch.metrics import Metric, Need, RunTables, metric
+    from pyorch.network.topology import TopologyTable, Wiring, topology
     from pyorch.plan import RunSpec
     from pyorch.report.figures import Drawn, FigureModel, figure
+    from pyorch.traffic.base import Block, Check, TrafficTable, canonical, end_numbers, traffic
 
 GROUP = "pyorch.kinds"
 """The group of entry points; each names a module that registers kinds when it is imported."""
 
 _WHERE = {
-    **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.fields"),
-    **dict.fromkeys(("TopologyTable", "Wiring", "topology"), "pyorch.config.topology"),
+    **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.base.fields"),
+    **dict.fromkeys(("TopologyTable", "Wiring", "topology"), "pyorch.network.topology"),
     **dict.fromkeys(
         ("Block", "Check", "TrafficTable", "canonical", "end_numbers", "traffic"),
-        "pyorch.config.traffic",
+        "pyorch.traffic.base",
     ),
     **dict.fromkeys(("Metric", "Need", "RunTables", "metric"), "pyorch.metrics"),
     **dict.fromkeys(("Drawn", "FigureModel", "figure"), "pyorch.report.figures"),
@@ -75,7 +75,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'pyorch.kinds' has no attribute {name!r}")
-    import_module("pyorch.config")
+    import_module("pyorch.network")
+    import_module("pyorch.traffic")
     return getattr(import_module(_WHERE[name]), name)
 
 
@@ -159,9 +160,10 @@ def _load_installed() -> None:
 
 
 def _registries() -> list[dict[str, Any]]:
-    import_module("pyorch.config")
+    import_module("pyorch.network")
+    import_module("pyorch.traffic")
     places = (
-        *(("config.topology", "KINDS"), ("config.traffic", "KINDS")),
+        *(("network.topology", "KINDS"), ("traffic.base", "KINDS")),
         *(("metrics", "MODELS"), ("report.figures", "MODELS")),
     )
     return [getattr(import_module(f"pyorch.{module}"), name) for module, name in places]

@@ -14,18 +14,18 @@ from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
-from pyorch.paths import Paths, default_paths, program_call
-from pyorch.reading import is_file
+from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.base.paths import Paths, default_paths, program_call
+from pyorch.base.reading import is_file
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo
-    from pyorch.config.experiment import Experiment
-    from pyorch.loading.find import Document
+    from pyorch.files.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.drawn import Told
     from pyorch.report.write import ReportResult
-    from pyorch.store import Damage, Store
+    from pyorch.setting.experiment import Experiment
+    from pyorch.store.store import Damage, Store
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,10 +77,10 @@ def make_plan(
     claim: results will be written, so that their folder must belong to this experiment.
     """
     from pyorch.build import ensure_built, load_schema
-    from pyorch.loading.find import claim_results
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.find import claim_results
+    from pyorch.files.load import load_experiment
     from pyorch.plan import expand, read_seeds
-    from pyorch.store import Store
+    from pyorch.store.store import Store
 
     paths = paths or default_paths()
     chosen = read_seeds(seeds)

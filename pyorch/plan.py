@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from pyorch.config.canonical import (
+from pyorch.base.errors import Problem, UserError, quoted
+from pyorch.base.fingerprint import of_types
+from pyorch.base.units import whole
+from pyorch.metrics import Metric, parse
+from pyorch.metrics.base import written
+from pyorch.network.failing import draw_failed_links
+from pyorch.setting.canonical import (
     Around,
     Setting,
     around_seed,
@@ -18,13 +24,7 @@ from pyorch.config.canonical import (
     decode,
     encode,
 )
-from pyorch.config.experiment import Experiment, Point
-from pyorch.config.failing import draw_failed_links
-from pyorch.errors import Problem, UserError, quoted
-from pyorch.fingerprint import of_types
-from pyorch.metrics import Metric, parse
-from pyorch.metrics.base import written
-from pyorch.units import whole
+from pyorch.setting.experiment import Experiment, Point
 
 HASH_DIGITS = 16
 MAX_SEED = 2**32 - 1

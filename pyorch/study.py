@@ -14,29 +14,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch import kinds, pipeline
-from pyorch.arguments import checked
-from pyorch.errors import Problem, UserError, code_of, one_of, quoted, suggest
-from pyorch.paths import Paths, default_paths
+from pyorch.base.arguments import checked
+from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
+from pyorch.base.paths import Paths, default_paths
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from pyorch.byhand import OpenRun
-    from pyorch.cluster import Sent
+    from pyorch.addons.lab.explain import Explanation
+    from pyorch.addons.lab.minimise import Minimal
+    from pyorch.addons.lab.prevent import Prevention
+    from pyorch.addons.lab.region import Region
+    from pyorch.addons.lab.search import Search
+    from pyorch.addons.lab.varied import Varied
     from pyorch.engine import Failure
-    from pyorch.lab.explain import Explanation
-    from pyorch.lab.minimise import Minimal
-    from pyorch.lab.prevent import Prevention
-    from pyorch.lab.region import Region
-    from pyorch.lab.search import Search
-    from pyorch.lab.varied import Varied
-    from pyorch.loading.find import Document
+    from pyorch.engine.slurm.cluster import Sent
+    from pyorch.files.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
     from pyorch.report.planned import PlannedMap
     from pyorch.report.write import ReportResult
+    from pyorch.run.byhand import OpenRun
 
 SHOWN_RUNS = 20
 
@@ -83,10 +83,10 @@ class Study:
         `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
-        from pyorch.fields import written
-        from pyorch.loading.find import made_document
-        from pyorch.loading.model import ENTRIES
-        from pyorch.reading import TOO_DEEP, excesses
+        from pyorch.base.fields import written
+        from pyorch.base.reading import TOO_DEEP, excesses
+        from pyorch.files.find import made_document
+        from pyorch.files.model import ENTRIES
 
         self._paths = (paths or default_paths()).absolute()
         entries = traffic if isinstance(traffic, list | tuple) else [traffic]
@@ -119,7 +119,7 @@ class Study:
         overrides: as for --set. seeds: N for 1 to N, or "N-M". Raises UserError if there is no such
         experiment.
         """
-        from pyorch.loading.find import experiment_name
+        from pyorch.files.find import experiment_name
 
         study = cls.__new__(cls)
         study._paths = (paths or default_paths()).absolute()
@@ -174,7 +174,7 @@ class Study:
     @property
     def name(self) -> str:
         """The name of its results."""
-        from pyorch.loading.find import experiment_name
+        from pyorch.files.find import experiment_name
 
         if isinstance(self._source, str):
             return experiment_name(self._source, self._paths)
@@ -227,7 +227,7 @@ class Study:
 
         where: as in `table`; the first matching run. Raises UserError.
         """
-        from pyorch.byhand import OpenRun
+        from pyorch.run.byhand import OpenRun
 
         plan = self._made()
         return OpenRun(plan, self._chosen(plan, where)[0])
@@ -240,8 +240,8 @@ class Study:
         run: number, hash or title. out: a folder for a page about it, with captures. The same call
         resumes after an interruption. Raises UserError, KeyboardInterrupt.
         """
-        from pyorch.lab.explain import explain
-        from pyorch.lab.explain_page import check_folder, write
+        from pyorch.addons.lab.explain import explain
+        from pyorch.addons.lab.explain_page import check_folder, write
 
         if out is not None:
             check_folder(Path(out))
@@ -263,8 +263,8 @@ class Study:
         run: number, hash or title. out: an experiment file to write, with picture and steps next to
         it. The same call resumes after an interruption. Raises UserError, KeyboardInterrupt.
         """
-        from pyorch.lab.minimise import minimise
-        from pyorch.lab.write import check_target, write
+        from pyorch.addons.lab.minimise import minimise
+        from pyorch.addons.lab.write import check_target, write
 
         if out is not None:
             check_target(Path(out))
@@ -291,10 +291,10 @@ class Study:
         result, with picture and trials next to it. The same call resumes after an interruption.
         Raises UserError, KeyboardInterrupt.
         """
-        from pyorch.lab.ranges import read_axes
-        from pyorch.lab.search import search
-        from pyorch.lab.write import check_target
-        from pyorch.lab.write_search import MADE_BY, write_search
+        from pyorch.addons.lab.ranges import read_axes
+        from pyorch.addons.lab.search import search
+        from pyorch.addons.lab.write import check_target
+        from pyorch.addons.lab.write_search import MADE_BY, write_search
 
         axes = read_axes(vary)
         if out is not None:
@@ -320,9 +320,9 @@ class Study:
         points and figure next to it. The same call resumes after an interruption. Raises UserError,
         KeyboardInterrupt.
         """
-        from pyorch.lab.ranges import read_axes
-        from pyorch.lab.region import MADE_BY, map_region, write_region
-        from pyorch.lab.write import check_target
+        from pyorch.addons.lab.ranges import read_axes
+        from pyorch.addons.lab.region import MADE_BY, map_region, write_region
+        from pyorch.addons.lab.write import check_target
 
         axes = read_axes(vary)
         if out is not None:
@@ -339,7 +339,7 @@ class Study:
 
         run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
         """
-        from pyorch.lab.prevent import prevent_run
+        from pyorch.addons.lab.prevent import prevent_run
 
         plan = self._made()
         types = plan.experiment.types
@@ -348,7 +348,7 @@ class Study:
 
     def _varied(self, run: str | int) -> Varied:
         """A run of this study whose keys the laboratory can vary."""
-        from pyorch.lab.varied import Varied
+        from pyorch.addons.lab.varied import Varied
 
         plan = self._claimed()
         return Varied(plan, self._one(plan, run), self._source, self._overrides)
@@ -426,7 +426,7 @@ class Study:
     @property
     def nodes(self) -> list[str]:
         """Names of the nodes of the first run, by number."""
-        from pyorch.config import topology
+        from pyorch.network import topology
 
         return list(topology.build(self._made().specs[0].setting.topology).names)
 
@@ -476,7 +476,7 @@ class Study:
                 raise UserError([Problem(f"figure {model.name}", str(error))]) from error
 
     def _figure(self, figure: str | Mapping[str, Any] | Any) -> Any:
-        from pyorch.findings import Findings
+        from pyorch.base.findings import Findings
         from pyorch.report.figures import MODELS
 
         if isinstance(figure, Mapping):
@@ -521,7 +521,7 @@ class Study:
 
         options: as for `invoke submit`. Raises UserError, also if the study is not in a file.
         """
-        from pyorch import cluster
+        from pyorch.engine.slurm import cluster
 
         if not isinstance(self._source, str):
             what = "a study made in Python is submitted from its file"
@@ -537,10 +537,10 @@ class Study:
 
         Raises UserError if none was submitted.
         """
-        from pyorch import cluster
+        from pyorch.engine.slurm import cluster
         from pyorch.engine.slurm.client import Slurm
         from pyorch.engine.slurm.state import State
-        from pyorch.store import Store
+        from pyorch.store.store import Store
 
         state = cluster.look(Store(self._paths, self.name), Slurm())
         return {kind.value: state.count(kind) for kind in State}
@@ -550,8 +550,8 @@ class Study:
 
         Raises UserError if runs are missing. partial: report on the finished runs instead.
         """
-        from pyorch import cluster
-        from pyorch.store import Store
+        from pyorch.engine.slurm import cluster
+        from pyorch.store.store import Store
 
         state, _ = cluster.settled(Store(self._paths, self.name))
         submission = state.submission
@@ -570,9 +570,9 @@ class Study:
 
         Raises UserError if it cannot be written.
         """
-        from pyorch.files import storage_error, write_atomically
-        from pyorch.loading.compose import composed
-        from pyorch.loading.find import read_document
+        from pyorch.base.files import storage_error, write_atomically
+        from pyorch.files.compose import composed
+        from pyorch.files.find import read_document
 
         path = Path(file)
         if path.suffix != ".toml":
@@ -668,7 +668,7 @@ class Study:
 
 def _toml(value: Any) -> str:
     """Return a value in the form that --set accepts. Raises UserError if it has none."""
-    from pyorch.fields import written
+    from pyorch.base.fields import written
 
     try:
         return _spelled(written(value))

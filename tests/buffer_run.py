@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pyorch.build import ensure_built
-from pyorch.ns3 import load_simulation
-from pyorch.simulate import read_tables
+from pyorch.run.ns3 import load_simulation
+from pyorch.run.simulate import read_tables
 
 RATES, DELAYS = (10**10, 9 * 10**9, 7 * 10**9), (100_003, 200_017, 300_043)
 """Of the links of h0, h1 and h2 [bit/s, ps]: no two things happen at once in the switch."""

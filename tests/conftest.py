@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pyorch.errors import UserError
-from pyorch.paths import default_paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import default_paths
 from tools.green import SHOWN, Green, Inputs
 
 # how long an example takes says how busy the machine is

@@ -29,8 +29,8 @@ import numpy as np
 
 from pyorch.build import ensure_built
 from pyorch.build.schema import AttributeInfo, TypeInfo, parse_schema
-from pyorch.config.attributes import Catalogue, catalogue
-from pyorch.ns3 import load_simulation
+from pyorch.run.ns3 import load_simulation
+from pyorch.setting.attributes import Catalogue, catalogue
 from tests.forks import in_fork
 
 Attributes = dict[str, dict[str, str]]

@@ -6,14 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyorch.config  # noqa: F401  (registers all kinds)
-from pyorch.config import topology, traffic
-from pyorch.config.canonical import RunSection, Setting, Trace, encode
-from pyorch.config.experiment import Point
-from pyorch.config.topology import Topology, TopologyTable
-from pyorch.config.traffic import TrafficTable
-from pyorch.fields import decode
+import pyorch.network
+import pyorch.traffic  # noqa: F401  (registers all kinds)
+from pyorch.base.fields import decode
+from pyorch.network import topology
+from pyorch.network.topology import Topology, TopologyTable
 from pyorch.plan import RunSpec
+from pyorch.setting.canonical import RunSection, Setting, Trace, encode
+from pyorch.setting.experiment import Point
+from pyorch.traffic import base as traffic
+from pyorch.traffic.base import TrafficTable
 
 STAR = {"kind": "star", "hosts": 2, "rate_bps": 10**10, "delay_ps": 10**6}
 RUN = {"duration_ps": 10**9}

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.paths import default_paths
 from pyorch.build import BuildInfo
 from pyorch.engine import LocalEngine
 from pyorch.engine.base import BatchResult
-from pyorch.paths import default_paths
 from pyorch.plan import RunSpec
-from pyorch.store import Store
+from pyorch.store.store import Store
 from tests.inputs import ROOT, imported
 from tools.green import KEPT_RUNS, Inputs
 
 #: What a run imports, and what it loads by name.
-_STARTS = ("pyorch/run.py", "pyorch/serve.py")
-_LOADED = ("pyorch/config", "pyorch/metrics")
+_STARTS = ("pyorch/run/process.py", "pyorch/run/serve.py")
+_LOADED = ("pyorch/network", "pyorch/traffic", "pyorch/setting", "pyorch/metrics")
 
 
 class Kept:

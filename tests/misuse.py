@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyorch.build import ensure_built
-from pyorch.ns3 import load_simulation
+from pyorch.run.ns3 import load_simulation
 from tests.forks import in_fork
 
 _PFC, _BUFFER = "ns3::lossless::Pfc", "ns3::lossless::SharedBuffer"

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from pyorch.config.experiment import Experiment
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
+from pyorch.files.find import list_experiments
+from pyorch.files.load import load_experiment
+from pyorch.setting.experiment import Experiment
 from tests.inputs import RUNS
 
 INPUTS = (

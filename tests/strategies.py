@@ -7,13 +7,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.build.schema import AttributeInfo, TypeInfo
-from pyorch.config.experiment import Experiment
-from pyorch.config.topology import Topology, resolve
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.network.topology import Topology, resolve
+from pyorch.setting.experiment import Experiment
 from tests.inputs import ROOT
 
 

@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.paths import Paths, project_root
 from pyorch.build.builder import TEST_RUNNER, ensure_built
 from pyorch.build.info import BuildInfo
 from pyorch.build.sources import files_of_tests, find_modules
-from pyorch.errors import Problem, UserError
-from pyorch.paths import Paths, project_root
 
 # ns-3's singletons live until the process ends, but stay reachable, so they do not count as leaks.
 _SANITIZER_OPTIONS = {

@@ -14,10 +14,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error
+from pyorch.base.paths import Paths, default_paths
 from pyorch.cli.base import FAILED, OK, command
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error
-from pyorch.paths import Paths, default_paths
 from tools.cpptests import Suites, modules_of, run_suites, suites_by_module
 from tools.green import KEPT_RUNS, RECORD, SHOWN, Green, Inputs
 
@@ -389,7 +389,7 @@ def _clean_builds(paths: Paths, results: bool) -> None:
 def _clean_old(paths: Paths, dry_run: bool) -> int:
     """Delete the runs of other builds than the current one, which is built first if necessary."""
     from pyorch.build import ensure_built
-    from pyorch.store import remove
+    from pyorch.store.store import remove
     from tools.prune import find_runs, size_of
 
     runs = find_runs(paths.results, ensure_built().fingerprint)

@@ -14,15 +14,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import write_atomically
+from pyorch.base.paths import Paths, default_paths
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError
-from pyorch.files import write_atomically
-from pyorch.paths import Paths, default_paths
 from tools.notebooks import notebooks as notebooks_of
 
 if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
-    from pyorch.config.attributes import Catalogue
+    from pyorch.setting.attributes import Catalogue
 
 #: Groups of the navigation and their pages; a page named in none is a how-to guide.
 TUTORIALS = ("first-study", "first-experiment", "new-scheme", "deadlock-hunt", "first-sweep")
@@ -194,7 +194,7 @@ def _tree(caption: str, names: Sequence[str]) -> list[str]:
 
 def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
     """Return a page for each module: attributes, inherited ones too, and traces of its classes."""
-    from pyorch.config.attributes import catalogue
+    from pyorch.setting.attributes import catalogue
 
     known = catalogue(types)
     pages = {}
@@ -207,8 +207,8 @@ def attribute_pages(types: Sequence[TypeInfo]) -> dict[str, str]:
 
 
 def _class_lines(info: TypeInfo, types: Catalogue) -> list[str]:
-    from pyorch.config.attributes import describe, written
-    from pyorch.schemes import toml_value
+    from pyorch.catalogue.schemes import toml_value
+    from pyorch.setting.attributes import describe, written
 
     lines = [f"## {info.name}", ""]
     attributes = types.attributes(info)

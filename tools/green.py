@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
+from pyorch.base.files import write_atomically
+from pyorch.base.fingerprint import of_module
+from pyorch.base.paths import Paths
 from pyorch.build import sources
 from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.build.toolchain import find_compiler, find_ns3
-from pyorch.files import write_atomically
-from pyorch.fingerprint import of_module
-from pyorch.paths import Paths
 
 RECORD = "green.json"
 #: Below build/: runs of the laboratory's tests.

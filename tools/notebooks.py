@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pyorch.files import write_atomically
-from pyorch.paths import RESULTS_VARIABLE, Paths, default_paths
+from pyorch.base.files import write_atomically
+from pyorch.base.paths import RESULTS_VARIABLE, Paths, default_paths
 
 _TIMEOUT_S = 120
 

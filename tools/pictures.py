@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from pyorch.errors import shown
-from pyorch.files import write_atomically
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths, default_paths
+from pyorch.base.errors import shown
+from pyorch.base.files import write_atomically
+from pyorch.base.paths import Paths, default_paths
+from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.errors import UserError
-from pyorch.paths import Paths, RunPaths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths, RunPaths
 from pyorch.plan import HASH_DIGITS, hash_of_json
-from pyorch.store import Store
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from pyorch.engine.slurm.submission import Submission

@@ -10,10 +10,10 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 
-from pyorch.files import write_atomically
-from pyorch.lab.search import BY, search
-from pyorch.lab.varied import Varied
-from pyorch.lab.write import csv_of
+from pyorch.addons.lab.search import BY, search
+from pyorch.addons.lab.varied import Varied
+from pyorch.addons.lab.write import csv_of
+from pyorch.base.files import write_atomically
 from pyorch.pipeline import make_plan
 
 STUDY = "deadlock/networks"

@@ -40,22 +40,26 @@ def _budget(words: str, packages: str, most: int) -> Budget:
 
 BUDGETS = (
     _budget("-c import pyorch", "", 1),
-    _budget("-mpyorch --help", "invoke", 10),
-    _budget("-mpyorch --version", "invoke", 10),
-    _budget("-mpyorch list", "invoke", 26),
+    _budget("-mpyorch --help", "invoke", 11),
+    _budget("-mpyorch --version", "invoke", 11),
+    _budget("-mpyorch list", "invoke", 27),
     # a run, which loads numpy, pyarrow and cppyy when it begins
-    _budget("-c import pyorch.run, pyorch.serve, pyorch.simulate, pyorch.metrics", "pydantic", 34),
+    _budget(
+        "-c import pyorch.run.process, pyorch.run.serve, pyorch.run.simulate, pyorch.metrics",
+        "pydantic",
+        38,
+    ),
     # for reading a plan: figures are checked, not drawn
     _budget(
-        "-c import pyorch.cli.show, pyorch.loading.load, pyorch.report.figures, "
+        "-c import pyorch.cli.show, pyorch.files.load, pyorch.report.figures, "
         "pyorch.report.expect, pyorch.remarks.plan",
         "numpy pydantic",
-        102,
+        105,
     ),
 )
 """Budgets of commands that do not need built modules."""
-SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 131)
-REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 136)
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 137)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 142)
 """The budget of an experiment whose runs and report exist."""
 
 

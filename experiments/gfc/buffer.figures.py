@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyorch.base.units import parse_rate, parse_time
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, MARKERS
-from pyorch.units import parse_rate, parse_time
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.statistics import clopper_pearson
 from pyorch.report.style import COLOURS, line_style
-from pyorch.units import parse_bytes
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

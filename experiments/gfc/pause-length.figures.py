@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.style import line_style
-from pyorch.units import parse_bytes
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

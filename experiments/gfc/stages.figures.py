@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyorch.gfc import stages as stage_table
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, line_style
-from pyorch.units import parse_bytes
+from pyorch.sizing.gfc import stages as stage_table
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.style import line_style
-from pyorch.units import parse_bytes
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pyorch import units
+from pyorch.base import units
 from pyorch.report.figures import Drawn
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, MARKERS, plain_log_axis
-from pyorch.theory import dynamic_threshold
+from pyorch.sizing.theory import dynamic_threshold
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

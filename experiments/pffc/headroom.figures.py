@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyorch import units
+from pyorch.base import units
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, MARKERS, plain_log_axis
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pyorch import theory
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, DASHES, MARKERS
-from pyorch.units import parse_bytes
+from pyorch.sizing import theory
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyorch import theory
+from pyorch.base.units import parse_bytes
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, MARKERS
-from pyorch.units import parse_bytes
+from pyorch.sizing import theory
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

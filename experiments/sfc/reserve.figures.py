@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyorch.base.units import parse_rate
 from pyorch.report.figures import Drawn
 from pyorch.report.style import COLOURS, DASHES, MARKERS
-from pyorch.units import parse_rate
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

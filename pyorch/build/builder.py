@@ -13,6 +13,10 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.fingerprint import modules_of
+from pyorch.base.paths import Paths, project_root
 from pyorch.build import compile_log, finished, sources
 from pyorch.build.finished import STAMP
 from pyorch.build.info import BuildInfo
@@ -21,10 +25,6 @@ from pyorch.build.schema import FACADE_MODULE
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
 from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
-from pyorch.fingerprint import modules_of
-from pyorch.paths import Paths, project_root
 
 #: In the working folder: what it was made from, unless a build was killed there, and since when.
 _IDENTITY = "identity.json"

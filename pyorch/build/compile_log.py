@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error
-from pyorch.units import duration
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error
+from pyorch.base.units import duration
 
 #: Where there is no terminal, a line of progress comes so often [s].
 SILENCE_S = 30.0

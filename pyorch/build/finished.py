@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pyorch.files import sync, sync_all
+from pyorch.base.files import sync, sync_all
 
 #: The file in a finished build that contains its BuildInfo.
 STAMP = "build.json"

@@ -7,9 +7,9 @@ import re
 import sys
 from pathlib import Path
 
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths, project_root
 from pyorch.build.sources import Module, find_modules
-from pyorch.errors import UserError
-from pyorch.paths import Paths, project_root
 
 #: Keyword of build_lib -> where its files are.
 _LISTS = {

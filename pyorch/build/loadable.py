@@ -9,9 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.paths import program, python_path
 from pyorch.build.info import BuildInfo, read_build
-from pyorch.errors import Problem, UserError
-from pyorch.paths import program, python_path
 
 #: Machines by their number in an ELF header, as `uname -m` names them.
 MACHINES = {3: "i686", 21: "ppc64le", 22: "s390x", 40: "armv7l", 62: "x86_64", 183: "aarch64"}

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
 
 # Every node of a cluster must compute the same numbers: no instructions of one machine only
 # (-march=native), and no fusing of a multiplication with an addition, which rounds once instead of

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import write_atomically
+from pyorch.base.paths import program, python_path
 from pyorch.build.info import BuildInfo
-from pyorch.errors import Problem, UserError
-from pyorch.files import write_atomically
-from pyorch.paths import program, python_path
 
 #: The class that Python drives (docs/architecture.md): its module, namespace in ns3, and header.
 FACADE_MODULE = "facade"
@@ -120,7 +120,7 @@ def describe(info: BuildInfo) -> str:
             ]
         )
     done = subprocess.run(
-        [*program("pyorch.ns3"), str(info.folder)],
+        [*program("pyorch.run.ns3"), str(info.folder)],
         env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import write_atomically
+from pyorch.base.fingerprint import ModulePrint, compose
+from pyorch.base.paths import expanded
+from pyorch.base.reading import is_file
+from pyorch.base.trust import vouch
 from pyorch.build.code import tokens
-from pyorch.errors import Problem, UserError
-from pyorch.files import write_atomically
-from pyorch.fingerprint import ModulePrint, compose
-from pyorch.paths import expanded
-from pyorch.reading import is_file
-from pyorch.trust import vouch
 
 #: More folders with modules, each of one module or of several; separated like PATH.
 MODULE_PATH_VARIABLE = "PYORCH_MODULE_PATH"
@@ -195,7 +195,7 @@ def fingerprint(
     That is the code in the modules' model/ and helper/, token by token, all CMake files, the
     versions of ns-3 and of the compiler, and the flags. Comments, layout, places and times of the
     files are not part of it, nor are the tests. base: the module that every run uses. cache: a file
-    that saves splitting code into tokens again. pyorch.fingerprint reads the text.
+    that saves splitting code into tokens again. pyorch.base.fingerprint reads the text.
     """
     common = hashlib.sha256()
     for part in (ns3, compiler, flags):

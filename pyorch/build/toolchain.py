@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
 
 #: The release whose headers the modules are written for, and the first one of its packages.
 NS3_RELEASE = "3.44"

@@ -11,17 +11,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ParamSpec
 
-from pyorch import ends
+from pyorch.base import ends
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import DiskError
+from pyorch.base.paths import current_folder
+from pyorch.base.units import whole
 from pyorch.cli import door
-from pyorch.errors import Problem, UserError
-from pyorch.files import DiskError
-from pyorch.paths import current_folder
 from pyorch.remarks import Remark, lines, of_runs, runs_text
-from pyorch.units import whole
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
-    from pyorch.store import Damage
+    from pyorch.store.store import Damage
 
 OK, FAILED, BAD_INPUT = 0, 1, 2
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError
 
 
 @command

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyorch import cluster
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
+from pyorch.engine.slurm import cluster
 
 
 @command

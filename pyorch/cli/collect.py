@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from pyorch import cluster
 from pyorch.cli import door
 from pyorch.cli.base import FAILED, command, tell_damage, write_report_of
+from pyorch.engine.slurm import cluster
 from pyorch.engine.slurm.state import State
 
 

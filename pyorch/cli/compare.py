@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from pyorch.base.columns import aligned
+from pyorch.base.paths import default_paths
 from pyorch.cli.base import FAILED, OK, listing
-from pyorch.columns import aligned
-from pyorch.comparison import SHOWN_DIGITS, Comparison, Side, compare, read_side
-from pyorch.paths import default_paths
 from pyorch.remarks import runs_text
+from pyorch.store.comparison import SHOWN_DIGITS, Comparison, Side, compare, read_side
 
 SHOWN_RUNS = 10
 

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from pyorch.paths import RENAMED
+from pyorch.base.paths import RENAMED
 
 PYORCH = "pyorch"
 _CALL = re.compile(r"\binvoke (?P<verb>[a-z][a-z-]*)\b")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pyorch import ends
+from pyorch.base import ends
 from pyorch.cli.base import (
     FAILED,
     OK,

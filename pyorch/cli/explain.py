@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyorch.addons.lab.explain import Explanation, explain
+from pyorch.addons.lab.explain_page import HEADS, check_folder, grouped, row_of, write
 from pyorch.cli.base import OK, command, whole_number
-from pyorch.lab.explain import Explanation, explain
-from pyorch.lab.explain_page import HEADS, check_folder, grouped, row_of, write
 from pyorch.pipeline import command_line, make_plan
 from pyorch.remarks import runs_text
 

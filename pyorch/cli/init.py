@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.paths import Paths, expanded
+from pyorch.base.reading import read_text
+from pyorch.base.trust import PROJECT_FILE
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
-from pyorch.paths import Paths, expanded
-from pyorch.reading import read_text
-from pyorch.trust import PROJECT_FILE
 
 FIRST = "experiments/incast.toml"
 PART = "parts/job.toml"

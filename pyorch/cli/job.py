@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, listing
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
 from pyorch.pipeline import Plan, make_plan
 from pyorch.plan import RunSpec
 from pyorch.trace.request import find_run
@@ -17,8 +17,9 @@ from pyorch.trace.request import find_run
 @listing
 def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
     """Print the traffic of a run as a GOAL schedule, or write it into a file."""
-    from pyorch.config import topology, traffic
-    from pyorch.config.goal_of_flows import goal_of_flows
+    from pyorch.network import topology
+    from pyorch.traffic import base as traffic
+    from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
 
     _, spec = _find(name, run, overrides, seeds)
     setting = spec.setting
@@ -32,8 +33,8 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     """Print what the hosts of a finished run did as trace events, or write it into a file."""
     import pandas as pd
 
+    from pyorch.metrics.timeline import trace_text, untraced
     from pyorch.report.data import ReportData
-    from pyorch.timeline import trace_text, untraced
 
     plan, spec = _find(name, run, overrides, seeds)
     found = spec.hash(plan.build.fingerprint)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from pyorch.base.errors import shown
+from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, listing
-from pyorch.errors import shown
-from pyorch.paths import default_paths
 
 
 @listing
 def list_all() -> int:
     """Print the name and the title of every experiment."""
-    from pyorch.loading.find import list_experiments
+    from pyorch.files.find import list_experiments
 
     paths = default_paths()
     found = list_experiments(paths)

@@ -16,11 +16,11 @@ from invoke.parser.context import ParserContext
 from invoke.program import Program
 from invoke.tasks import Task, task
 
-from pyorch import ends
+from pyorch.base import ends
+from pyorch.base.errors import quoted, suggest
+from pyorch.base.paths import RENAMED
 from pyorch.cli import door, tasks
 from pyorch.cli.tasks import NamedTask, PositionalTask, finish
-from pyorch.errors import quoted, suggest
-from pyorch.paths import RENAMED
 
 run: Task[Any] = task(
     klass=NamedTask,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyorch.addons.lab.minimise import Minimal, minimise
+from pyorch.addons.lab.write import Written, check_target, write
 from pyorch.cli.base import OK, command, whole_number
 from pyorch.cli.door import say
-from pyorch.lab.minimise import Minimal, minimise
-from pyorch.lab.write import Written, check_target, write
 from pyorch.pipeline import make_plan
 from pyorch.remarks import runs_text
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pyorch.base.paths import default_paths, expanded
 from pyorch.build.sources import MODULE_PATH_VARIABLE, present_modules
+from pyorch.catalogue.new_scheme import COMPARING, Names, make_module
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
-from pyorch.new_scheme import COMPARING, Names, make_module
-from pyorch.paths import default_paths, expanded
 
 
 @command

@@ -8,12 +8,12 @@ from typing import Any
 
 import tomli_w
 
+from pyorch.addons.lab.drive import route_tables
+from pyorch.addons.lab.prevent import prevent_run
+from pyorch.addons.lab.tags import tags_of
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error, write_atomically
-from pyorch.lab.drive import route_tables
-from pyorch.lab.prevent import prevent_run
-from pyorch.lab.tags import tags_of
 from pyorch.pipeline import make_plan
 from pyorch.trace.request import find_run
 

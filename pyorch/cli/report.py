@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.cli.base import command, tell_damage, write_report_of
-from pyorch.errors import Problem, UserError
 from pyorch.pipeline import command_line, make_plan
 
 

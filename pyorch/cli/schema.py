@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, listing
-from pyorch.paths import default_paths
 
 
 @listing
@@ -13,10 +13,10 @@ def schema(name: str = "") -> int:
     """Print the schema; with the name of an experiment, it includes that experiment's own kinds."""
     from pyorch import kinds
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config.attributes import catalogue
-    from pyorch.loading.editor import schema_of
-    from pyorch.loading.find import read_document
-    from pyorch.loading.presets import read_presets
+    from pyorch.catalogue.editor import schema_of
+    from pyorch.files.find import read_document
+    from pyorch.files.presets import read_presets
+    from pyorch.setting.attributes import catalogue
 
     paths = default_paths()
     texts = {}

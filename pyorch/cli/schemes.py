@@ -6,11 +6,11 @@ import json as json_format
 import shutil
 from dataclasses import asdict
 
+from pyorch.base.paths import default_paths
+from pyorch.catalogue.schemes import NARROWEST, WIDEST, all_entries, choose, render
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
-from pyorch.config.attributes import catalogue
-from pyorch.paths import default_paths
-from pyorch.schemes import NARROWEST, WIDEST, all_entries, choose, render
+from pyorch.setting.attributes import catalogue
 
 
 @listing

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyorch.addons.lab.border import Verdict
+from pyorch.addons.lab.ranges import read_axes
+from pyorch.addons.lab.region import CELLS, Region, RegionFiles, map_region, write_region
+from pyorch.addons.lab.region import MADE_BY as BORDER_MADE_BY
+from pyorch.addons.lab.search import TRIALS, Search, search
+from pyorch.addons.lab.varied import Varied
+from pyorch.addons.lab.write import check_target
+from pyorch.addons.lab.write_search import MADE_BY, write_search
+from pyorch.base.errors import Problem, UserError
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.cli.door import say
-from pyorch.errors import Problem, UserError
-from pyorch.lab.border import Verdict
-from pyorch.lab.ranges import read_axes
-from pyorch.lab.region import CELLS, Region, RegionFiles, map_region, write_region
-from pyorch.lab.region import MADE_BY as BORDER_MADE_BY
-from pyorch.lab.search import TRIALS, Search, search
-from pyorch.lab.varied import Varied
-from pyorch.lab.write import check_target
-from pyorch.lab.write_search import MADE_BY, write_search
 from pyorch.pipeline import make_plan
 from pyorch.remarks import runs_text
 from pyorch.trace.request import find_run

@@ -11,10 +11,10 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import Problem, UserError, one_of, shown
+from pyorch.base.files import refuse_links, storage_error
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
-from pyorch.errors import Problem, UserError, one_of, shown
-from pyorch.files import refuse_links, storage_error
 from pyorch.pipeline import Plan, make_plan
 from pyorch.remarks import Remark, lines, of_plan, runs_text
 
@@ -102,8 +102,8 @@ def draw(plan: Plan, picture: str) -> Path:
 
 def _print_cycles(specs: Sequence[RunSpec]) -> None:
     """Say which runs have flows with a cyclic buffer dependency, and print the cycles."""
-    from pyorch.config import topology
-    from pyorch.dependency import describe_cycle, flow_cycle
+    from pyorch.network import topology
+    from pyorch.setting.dependency import describe_cycle, flow_cycle
 
     switch = "ns3::lossless::Switch"
     found: dict[Hashable, str] = {}

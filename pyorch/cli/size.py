@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyorch.cli.base import OK, listing
-from pyorch.size import check, read_switch, render
+from pyorch.sizing.size import check, read_switch, render
 
 if TYPE_CHECKING:
-    from pyorch.config.experiment import Experiment
+    from pyorch.setting.experiment import Experiment
 
 
 @listing
@@ -22,8 +22,8 @@ def size(name: str, options: Mapping[str, str]) -> int:
 
 
 def _load(name: str) -> Experiment:
+    from pyorch.base.paths import default_paths
     from pyorch.build import ensure_built, load_schema
-    from pyorch.loading.load import load_experiment
-    from pyorch.paths import default_paths
+    from pyorch.files.load import load_experiment
 
     return load_experiment(name, schema=load_schema(ensure_built()), paths=default_paths())

@@ -10,20 +10,20 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import first_of
+from pyorch.base.paths import program
+from pyorch.base.units import duration
 from pyorch.cli import door
 from pyorch.cli.base import FAILED, OK, SHOWN_FAILURES, listing
-from pyorch.cluster import command_of, look, store_of
 from pyorch.engine.log import log_tail
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import Slurm
+from pyorch.engine.slurm.cluster import command_of, look, store_of
 from pyorch.engine.slurm.state import State, SweepState
-from pyorch.errors import first_of
-from pyorch.paths import program
 from pyorch.remarks import runs_text
-from pyorch.units import duration
 
 if TYPE_CHECKING:
-    from pyorch.store import Store
+    from pyorch.store.store import Store
 
 WATCH_INTERVAL_S = 5.0
 

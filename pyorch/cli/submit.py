@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from pyorch import cluster
 from pyorch.cli import door
 from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell, tell_damage, whole_number
+from pyorch.engine.slurm import cluster
 from pyorch.remarks import of_plan, runs_text
 
 

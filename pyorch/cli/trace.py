@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pyorch.base.errors import one_of
+from pyorch.base.units import format_time
 from pyorch.cli.base import BAD_INPUT, FAILED, OK, command
-from pyorch.config import topology
 from pyorch.engine.base import describe_exit
-from pyorch.errors import one_of
+from pyorch.network import topology
 from pyorch.pipeline import Plan, make_plan
 from pyorch.trace.capture import Options
 from pyorch.trace.request import Words, find_run, read_options, run_again
-from pyorch.units import format_time
 
 SHOWN_FILES = 12
 

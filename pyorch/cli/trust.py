@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyorch import trust
+from pyorch.base import trust
+from pyorch.base.errors import Problem, UserError, shown
+from pyorch.base.paths import expanded
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError, shown
-from pyorch.paths import expanded
 
 
 @command

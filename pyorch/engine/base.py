@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pyorch.errors import Problem, first_of, shown
+from pyorch.base.errors import Problem, first_of, shown
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo

@@ -1,8 +1,8 @@
 """How a run becomes a process: a separate command, or a fork of a preloaded process.
 
 Loading the libraries, parsing a header and compiling cppyy's wrappers takes half a second, longer
-than many runs. So the engine keeps one process (`pyorch.serve`) that has done this, and every run
-is a fork of it: just as isolated, but ready in milliseconds.
+than many runs. So the engine keeps one process (`pyorch.run.serve`) that has done this, and every
+run is a fork of it: just as isolated, but ready in milliseconds.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pyorch.files import opened
-from pyorch.paths import RunPaths, program
+from pyorch.base.files import opened
+from pyorch.base.paths import RunPaths, program
 
 MESSAGE_BYTES = 65_536
-"""More than any message between the engine and `pyorch.serve`."""
+"""More than any message between the engine and `pyorch.run.serve`."""
 
 Command = Callable[[Path, int, Path], Sequence[str]]
 """(manifest, index, folder of the attempt) -> what to execute."""
@@ -141,7 +141,7 @@ def _open_pidfd(pid: int) -> int:
 
 
 class WarmLauncher:
-    """Every run is a fork of one warm process, `pyorch.serve`.
+    """Every run is a fork of one warm process, `pyorch.run.serve`.
 
     If that process dies, its forks die with it and get its exit code; the next start creates a new
     one. They are orphaned, unless it died of itself before it could fork at all: it would do so
@@ -204,7 +204,7 @@ class WarmLauncher:
     def _serve(self, attempt: RunPaths) -> socket.socket:
         """Start the warm process; its output before its first fork goes to that run's log."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = program("pyorch.serve")
+        words = program("pyorch.run.serve")
         with theirs, opened(attempt.log, "ab") as log:
             self._server = subprocess.Popen(
                 [*words, str(self._manifest), str(self._runs), str(theirs.fileno())],

@@ -20,7 +20,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
-from pyorch import ends
+from pyorch.base import ends
+from pyorch.base.errors import Problem
+from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
+from pyorch.base.fingerprint import modules_of
+from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, program, python_path
+from pyorch.base.units import duration, rounded_time
 from pyorch.engine.base import (
     RUN_DONE,
     RUN_LEFT,
@@ -35,25 +40,13 @@ from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, Wa
 from pyorch.engine.log import FRAME, log_tail
 from pyorch.engine.manifest import write_manifest
 from pyorch.engine.preflight import Preflight
-from pyorch.errors import Problem
-from pyorch.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
-from pyorch.fingerprint import modules_of
-from pyorch.paths import (
-    RESULTS_VARIABLE,
-    ROOT_VARIABLE,
-    Paths,
-    RunPaths,
-    program,
-    python_path,
-)
-from pyorch.store import Store
-from pyorch.units import duration, rounded_time
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from pyorch.build.info import BuildInfo
+    from pyorch.engine.progress import Progress, Watch
+    from pyorch.engine.terminal import Running
     from pyorch.plan import RunSpec
-    from pyorch.progress import Progress, Watch
-    from pyorch.terminal import Running
 
 GRACE_S = 1.2
 """Between SIGTERM and SIGKILL: an interrupted batch is gone within two seconds."""
@@ -140,7 +133,7 @@ class LocalEngine:
     """Runs RunSpecs on this machine.
 
     jobs: processes at once, by default one per usable core. command: what to execute for a run; by
-    default a run is a fork of one warm process (`pyorch.serve`). stream: output of progress, by
+    default a run is a fork of one warm process (`pyorch.run.serve`). stream: output of progress, by
     default standard output. As a context it keeps the warm process from batch to batch of one
     build, which pays off for many small ones.
     """
@@ -197,7 +190,7 @@ class LocalEngine:
         shown: Sequence[RunSpec] | None,
         go: Callable[[_Batch, selectors.BaseSelector, Launcher], None],
     ) -> BatchResult:
-        from pyorch.progress import Progress  # not loaded by `show`, which runs nothing
+        from pyorch.engine.progress import Progress  # not loaded by `show`, which runs nothing
 
         if not specs:
             return BatchResult(done=0, left=0)
@@ -295,7 +288,7 @@ class LocalEngine:
             batch.done += 1
             batch.progress.finish_run(failed=False, running=batch.running())
             return
-        from pyorch.progress import Watch
+        from pyorch.engine.progress import Watch
 
         attempt = self._store.begin(run_hash)
         process = launcher.start(index, attempt)

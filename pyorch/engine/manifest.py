@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pyorch.errors import Problem, UserError
-from pyorch.files import make_folder, write_atomically
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import make_folder, write_atomically
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec

@@ -15,17 +15,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import Problem, UserError, first_of
+from pyorch.base.files import opened
 from pyorch.engine.base import RUN_REFUSED, BatchResult, Refusal
-from pyorch.errors import Problem, UserError, first_of
-from pyorch.files import opened
 
 if TYPE_CHECKING:
-    from pyorch.config.canonical import Setting
+    from pyorch.base.paths import RunPaths
     from pyorch.engine.launch import Process, WarmLauncher
-    from pyorch.paths import RunPaths
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
-    from pyorch.store import Store
+    from pyorch.setting.canonical import Setting
+    from pyorch.store.store import Store
 
 _SHOWN_NODES = 4
 LONGEST_S = 5.0
@@ -137,7 +137,7 @@ def _networks(specs: Sequence[RunSpec], shown: Sequence[RunSpec]) -> list[list[i
 
 def _network_of(setting: Setting) -> str:
     """A text that settings share which differ only in what goes on in a network."""
-    from pyorch.config.canonical import canonical_json, encode
+    from pyorch.setting.canonical import canonical_json, encode
 
     return canonical_json(encode(replace(setting, traffic=(), traces=(), params={})))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from pyorch.errors import (
+from pyorch.base.errors import (
     Problem,
     UserError,
     code_of,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from pyorch.config.canonical import Setting
-    from pyorch.config.topology import Topology
-    from pyorch.config.traffic import Flows
+    from pyorch.network.topology import Topology
+    from pyorch.setting.canonical import Setting
+    from pyorch.traffic.base import Flows
 
 Columns = Mapping[str, Any]
 """A table: anything that gives an array for a column name (dict of arrays or DataFrame)."""
@@ -70,14 +70,14 @@ class RunTables:
     @property
     def network(self) -> Topology:
         """The network of the run."""
-        from pyorch.config.topology import build
+        from pyorch.network.topology import build
 
         return build(self.setting.topology)
 
     @cached_property
     def flows(self) -> Flows:
         """The flows that the run was given, in the order of table `flow`."""
-        from pyorch.config import traffic
+        from pyorch.traffic import base as traffic
 
         duration = self.setting.run.duration
         return traffic.flows(self.setting.traffic, self.network, self.seed, duration)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from pyorch import fields, units
-from pyorch.errors import quoted
+from pyorch.base import fields, units
+from pyorch.base.errors import quoted
 
 if TYPE_CHECKING:
-    from pyorch.config.canonical import Trace
+    from pyorch.setting.canonical import Trace
 
 
 class Entry(fields.Strict):

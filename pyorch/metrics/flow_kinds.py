@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pyorch.config.traffic import Flows
+    from pyorch.traffic.base import Flows
 
     Floats = NDArray[np.float64]
 
@@ -310,7 +310,7 @@ class CollectiveTime(Metric):
             return None
         number, rows, table = found
         if self.collective is not None:
-            from pyorch.config.spans import parts_of
+            from pyorch.traffic.jobs.spans import parts_of
 
             parts = parts_of(run.setting.traffic[number])
             if parts is None or self.collective not in parts.names:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pyorch.config.spans import Spans
     from pyorch.metrics.losses import Lost
+    from pyorch.traffic.jobs.spans import Spans
 
 
 def spans_of(run: RunTables, label: str) -> Spans | None:
     """The parts of the hosts in the collectives of a [[traffic]] entry; None when it has none."""
-    from pyorch.config import spans
+    from pyorch.traffic.jobs import spans
 
     found = run.entry(label)
     if found is None:
@@ -63,7 +63,7 @@ class BusBandwidth(CollectiveMetric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        from pyorch.config.collectives import bus_factor
+        from pyorch.traffic.jobs.collectives import bus_factor
 
         spans = self.spans(run)
         if spans is None or not len(spans):
@@ -95,7 +95,7 @@ class JobTime(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        from pyorch.config.traffic_goal import Goal
+        from pyorch.traffic.jobs.goal_kind import Goal
 
         found = run.entry(self.traffic)
         if found is None:
@@ -131,7 +131,7 @@ class IterationTime(Metric):
     def value(self, run: RunTables) -> float | None:
         import numpy as np
 
-        from pyorch.config.traffic_collectives import Collective
+        from pyorch.traffic.jobs.collective_kind import Collective
 
         found, spans = run.entry(self.traffic), spans_of(run, self.traffic)
         if found is None or spans is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.config.chain import by_place
-from pyorch.config.spans import parts_of
+from pyorch.traffic.jobs.chain import by_place
+from pyorch.traffic.jobs.spans import parts_of
 
 if TYPE_CHECKING:
     from pyorch.metrics.base import Columns, RunTables

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyorch.config.chain import (
+from pyorch.traffic.jobs.chain import (
     Crossing,
     Drawn,
     Hold,
@@ -18,11 +18,11 @@ from pyorch.config.chain import (
     chain_of,
     losses_of,
 )
-from pyorch.config.spans import parts_of
+from pyorch.traffic.jobs.spans import parts_of
 
 if TYPE_CHECKING:
-    from pyorch.config.topology import Topology
     from pyorch.metrics.base import RunTables
+    from pyorch.network.topology import Topology
 
 NOTHING = Losses({}, {}, 0.0)
 _LAST: list[tuple[RunTables, str, bool, Chain]] = []

@@ -7,16 +7,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import UserError
+from pyorch.base.errors import UserError
 from pyorch.remarks.base import Remark, which
 
 if TYPE_CHECKING:
-    from pyorch.config.attributes import Catalogue
-    from pyorch.config.canonical import Setting
-    from pyorch.config.experiment import Experiment
-    from pyorch.config.topology import Topology
-    from pyorch.config.traffic import Flows
+    from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
+    from pyorch.setting.attributes import Catalogue
+    from pyorch.setting.canonical import Setting
+    from pyorch.setting.experiment import Experiment
+    from pyorch.traffic.base import Flows
 
 MOST_SCENES, MOST_FLOWS = 30, 1_000_000
 """Maximum number of different traffics, and of flows, that are generated; above, no remarks."""
@@ -60,7 +60,7 @@ class Cases:
 
     def flows(self, case: Case) -> Flows | None:
         """Return the flows of a case for the first seed; None if that would take long."""
-        from pyorch.config import traffic
+        from pyorch.traffic import base as traffic
 
         setting = case.setting
         key = setting.topology, (*setting.traffic,), setting.run.duration
@@ -80,7 +80,7 @@ class Cases:
 
     def section(self, case: Case, type_name: str) -> dict[str, str] | None:
         """Return the values of a type's attributes in a case, with defaults; None if unknown."""
-        from pyorch.config.attributes import section_of
+        from pyorch.setting.attributes import section_of
 
         if self.types is None:
             return None
@@ -96,7 +96,7 @@ class Cases:
 
     def key(self, type_name: str, attribute: str) -> str:
         """Return the key by which a file sets an attribute: "queue_pair.timeout"."""
-        from pyorch.config.attributes import snake_case
+        from pyorch.setting.attributes import snake_case
 
         section = self.types.short_name(type_name) if self.types is not None else type_name
         return f"{section}.{snake_case(attribute)}"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pyorch.config.attributes import number
-from pyorch.config.checks import frames
-from pyorch.config.topology import SWITCH
-from pyorch.config.traffic import label_of
+from pyorch.network.topology import SWITCH
 from pyorch.remarks.cases import Case, Cases, Found
-from pyorch.theory import bytes_in, dynamic_threshold
+from pyorch.setting.attributes import number
+from pyorch.sizing.checks import frames
+from pyorch.sizing.theory import bytes_in, dynamic_threshold
+from pyorch.traffic.base import label_of
 
 MOST_NAMES = 3
 QUEUE_PAIR = "ns3::rdma::QueuePair"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.config.cycles import ShortestPaths
+from pyorch.network.cycles import ShortestPaths
 
 if TYPE_CHECKING:
-    from pyorch.config.topology import Topology
+    from pyorch.network.topology import Topology
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

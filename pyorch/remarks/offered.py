@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from pyorch.config.topology import HOST
-from pyorch.config.traffic import label_of
+from pyorch.base.units import format_rate
+from pyorch.network.topology import HOST
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
-from pyorch.units import format_rate
+from pyorch.traffic.base import label_of
 
 MOST_SCENES, MOST_HOSTS = 30, 2000
 """Maximum number of different traffics, and of hosts, for which loads are computed."""

@@ -7,17 +7,17 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.paths import Paths, default_paths
+from pyorch.base.paths import Paths, default_paths
 from pyorch.remarks.base import Remark, which
 from pyorch.remarks.cases import Cases, Found, told
 
 if TYPE_CHECKING:
-    from pyorch.config.attributes import Catalogue
-    from pyorch.config.experiment import Experiment
-    from pyorch.config.traffic import Flows
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
     from pyorch.report.figures import FigureModel
+    from pyorch.setting.attributes import Catalogue
+    from pyorch.setting.experiment import Experiment
+    from pyorch.traffic.base import Flows
 
 BUFFER = "ns3::lossless::SharedBuffer"
 IDLE = {"Dynamic": ("Xoff", "Xon"), "Static": ("Alpha", "XonOffset")}
@@ -94,7 +94,7 @@ def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Rema
 
 def _idle_thresholds(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:
     """Thresholds that a file sets, but that the buffer's kind of threshold does not use."""
-    from pyorch.config.attributes import section_of, snake_case
+    from pyorch.setting.attributes import section_of, snake_case
 
     default = section_of(types, {}, "buffer") if types is not None else None
     if default is None or "Threshold" not in default:
@@ -136,7 +136,7 @@ def _drawn(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[Remark]
 
 def _may_draw(experiment: Experiment) -> bool:
     """Whether something in an experiment may depend on the seed."""
-    from pyorch.config.chance import MOST_SCENES, may_draw, scene_of
+    from pyorch.setting.chance import MOST_SCENES, may_draw, scene_of
 
     seen: set[Hashable] = set()
     for point in experiment.points:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.errors import UserError
+from pyorch.base.errors import UserError
+from pyorch.base.units import format_time
 from pyorch.remarks.base import Remark, which
-from pyorch.units import format_time
 
 if TYPE_CHECKING:
-    from pyorch.config.canonical import Route, Setting
-    from pyorch.config.topology import Topology
-    from pyorch.config.traffic import Flows
-    from pyorch.dependency import Ways
+    from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
+    from pyorch.setting.canonical import Route, Setting
+    from pyorch.setting.dependency import Ways
+    from pyorch.traffic.base import Flows
 
 MOST_SCENES, MOST_FLOWS = 30, 1_000_000
 """Maximum number of different traffics, and of flows, that are examined; above, no remarks."""
@@ -70,7 +70,7 @@ class Scene:
     @cached_property
     def phases(self) -> list[tuple[int, Ways]]:
         """The paths at the start and after each change, with the time [ps] of each."""
-        from pyorch.dependency import phases
+        from pyorch.setting.dependency import phases
 
         return phases(self.setting, self.network)
 
@@ -127,7 +127,8 @@ def of_routes(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> list[Remark]
 
 def scenes_of(specs: Sequence[RunSpec]) -> list[Scene]:
     """The different flows of the runs with routes or failing links; none if they are too many."""
-    from pyorch.config import topology, traffic
+    from pyorch.network import topology
+    from pyorch.traffic import base as traffic
 
     runs: dict[Hashable, list[RunSpec]] = {}
     for spec in specs:

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import UserError
+from pyorch.base.errors import UserError
 from pyorch.remarks.base import Remark, which
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
-    from pyorch.store import Store
+    from pyorch.store.store import Store
 
 MOST_WARNINGS = 6
 
@@ -106,8 +106,9 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
     for spec, summary in done:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
             continue
-        from pyorch.config import topology, traffic
+        from pyorch.network import topology
         from pyorch.remarks.stall import explain
+        from pyorch.traffic import base as traffic
 
         try:
             table = store.read_table(spec.hash(fingerprint), "flow")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyorch.stalls import is_stalled
-from pyorch.units import rounded_bytes, rounded_time
+from pyorch.base.stalls import is_stalled
+from pyorch.base.units import rounded_bytes, rounded_time
 
 if TYPE_CHECKING:
-    from pyorch.config.traffic import Waits
+    from pyorch.traffic.base import Waits
 
 SHOWN = 3
 """Messages listed one by one."""
@@ -75,7 +75,7 @@ def _waited_for(flow: int, waits: Waits | None, missing: Any) -> int | None:
     """Return a message that did not arrive and for which a flow waits, directly or via points."""
     import numpy as np
 
-    from pyorch.config.traffic import POINT
+    from pyorch.traffic.base import POINT
 
     if waits is None:
         return None

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyorch.config.cycles import ShortestPaths
-from pyorch.config.telemetry import KEY, MOST_SWITCHES, LongestPath, longest_path, room_of
+from pyorch.base.units import format_time
+from pyorch.network.cycles import ShortestPaths
 from pyorch.remarks.base import Remark, which
-from pyorch.units import format_time
+from pyorch.setting.telemetry import KEY, MOST_SWITCHES, LongestPath, longest_path, room_of
 
 if TYPE_CHECKING:
-    from pyorch.config.attributes import Catalogue
     from pyorch.plan import RunSpec
     from pyorch.remarks.routes import Scene
+    from pyorch.setting.attributes import Catalogue
 
 
 def of_detours(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pyorch.config.canonical import Trace
-from pyorch.errors import Problem, one_of, suggest
+from pyorch.base.errors import Problem, one_of, suggest
 from pyorch.metrics import Metric, Need, is_traced, output_units, trace_hint, unit_of_name
 from pyorch.report.expect import ExpectModel
 from pyorch.report.figures import FigureModel
-from pyorch.store import FIRST_COLUMNS
+from pyorch.setting.canonical import Trace
+from pyorch.store.store import FIRST_COLUMNS
 
 SUMMARY_NUMBERS = (
     "flows_total",

@@ -16,9 +16,9 @@ from pyorch.report.statistics import Estimate, Nature, estimate
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from pyorch.config.canonical import Setting
     from pyorch.plan import RunSpec
-    from pyorch.store import Store
+    from pyorch.setting.canonical import Setting
+    from pyorch.store.store import Store
 
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
 
@@ -29,8 +29,8 @@ def _text(value: object) -> str:
 
 def _is_fixed(setting: Setting) -> bool:
     """Whether the runs of a setting use no random numbers."""
-    from pyorch.config import topology
-    from pyorch.config.chance import may_draw
+    from pyorch.network import topology
+    from pyorch.setting.chance import may_draw
 
     return not may_draw(setting, topology.build(setting.topology))
 
@@ -130,7 +130,7 @@ class ReportData:
     @cached_property
     def fixed(self) -> frozenset[str]:
         """The runs that use no random numbers: with another seed they would be the same."""
-        from pyorch.config.chance import MOST_SCENES, scene_of
+        from pyorch.setting.chance import MOST_SCENES, scene_of
 
         settings: dict[str, list[str]] = {}
         for key, spec in self.specs.items():

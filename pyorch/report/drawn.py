@@ -18,17 +18,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.files import make_folder, write_atomically
+from pyorch.base.files import make_folder, write_atomically
 from pyorch.metrics.base import written
 from pyorch.report.figures.base import is_own
 from pyorch.report.page import DrawnFigure
 
 if TYPE_CHECKING:
-    from pyorch.config.experiment import Experiment
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
     from pyorch.report.figures import FigureModel
-    from pyorch.store import Store
+    from pyorch.setting.experiment import Experiment
+    from pyorch.store.store import Store
 
 FOLDER = ".drawn"
 _REPORT = ".report"  # no figure can have this name

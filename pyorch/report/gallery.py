@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pyorch.files import opened, write_atomically
+from pyorch.base.files import opened, write_atomically
 from pyorch.report.page import template
 
 SUMMARY = "summary.json"

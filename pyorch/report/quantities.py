@@ -11,9 +11,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from pyorch.base.units import RATES, SIZES, TIMES
 from pyorch.metrics import Quantity, parse_quantity
 from pyorch.report.statistics import Estimate
-from pyorch.units import RATES, SIZES, TIMES
 
 
 @dataclass(frozen=True)

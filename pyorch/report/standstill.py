@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.stalls import is_stalled
 from pyorch.report.quantities import show
 from pyorch.report.select import values_of
-from pyorch.stalls import is_stalled
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import OwnCodeError, UserError, code_of, describe_defect
-from pyorch.files import make_folder, replacing, write_atomically
-from pyorch.fingerprint import short
+from pyorch.base.errors import OwnCodeError, UserError, code_of, describe_defect
+from pyorch.base.files import make_folder, replacing, write_atomically
+from pyorch.base.fingerprint import short
 from pyorch.metrics import missing_numbers
 from pyorch.report import drawn as drawn_before
 from pyorch.report import gallery
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pyorch.plan import RunSpec
-    from pyorch.store import Store
+    from pyorch.store.store import Store
 
 _TAIL_LINES = 15
 _PNG_DPI = 200

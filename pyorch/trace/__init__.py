@@ -3,7 +3,7 @@
 `invoke trace` writes them (`pyorch.trace.request`). In a notebook or a script:
 
     from pyorch.build import ensure_built
-    from pyorch.ns3 import load_simulation
+    from pyorch.run.ns3 import load_simulation
     from pyorch.trace import Options, trace_run
 
     simulation = load_simulation(ensure_built())

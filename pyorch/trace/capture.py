@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pyorch.config.topology import Topology
-    from pyorch.facade import Simulation, SimulationClass
+    from pyorch.build.facade import Simulation, SimulationClass
+    from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
 
 TAP = "ns3::lossless::PcapTap"
@@ -86,11 +86,11 @@ def trace_run(
 ) -> Traced:
     """Simulate a run with captures and write the files into a folder, created if missing.
 
-    simulation_class: ns3::rdma::Simulation, from `pyorch.ns3.load_simulation`; a process can have
-    only one simulation at a time. Raises RefusedError if the run's configuration is impossible,
-    OSError if a file cannot be written, KeyError for a node that does not exist.
+    simulation_class: ns3::rdma::Simulation, from `pyorch.run.ns3.load_simulation`; a process can
+    have only one simulation at a time. Raises RefusedError if the run's configuration is
+    impossible, OSError if a file cannot be written, KeyError for a node that does not exist.
     """
-    from pyorch.simulate import read_tables, set_up
+    from pyorch.run.simulate import read_tables, set_up
     from pyorch.trace.netanim import write_animation
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,8 +129,8 @@ def trace_run(
 
 
 def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> None:
-    """Simulate in the same slices as `pyorch.simulate`, because their ends count as events."""
-    from pyorch.progress import SLICES
+    """Simulate in the same slices as `pyorch.run.simulate`, because their ends count as events."""
+    from pyorch.engine.progress import SLICES
 
     end_ps = spec.setting.run.latest_end
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)

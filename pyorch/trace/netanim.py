@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from pyorch.files import opened
-from pyorch.layout import Place, layout
+from pyorch.base.files import opened
+from pyorch.network.layout import Place, layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pyorch.config.topology import Topology
+    from pyorch.network.topology import Topology
 
 KINDS = ("DATA", "ACK", "NACK", "CNP", "SIGNAL", "MAC control", "PACKET")
 """Names of ns3::lossless::FrameKind, in its order."""
@@ -71,7 +71,7 @@ def spread(places: Mapping[int, Place]) -> dict[int, Place]:
 
 
 def _nodes(network: Topology, places: Mapping[int, Place], size: float) -> Iterator[str]:
-    from pyorch.config.topology import HOST
+    from pyorch.network.topology import HOST
 
     for number, name in enumerate(network.names):
         x, y = places[number]
@@ -83,7 +83,7 @@ def _nodes(network: Topology, places: Mapping[int, Place], size: float) -> Itera
 
 
 def _links(network: Topology) -> Iterator[str]:
-    from pyorch.units import format_rate, format_time
+    from pyorch.base.units import format_rate, format_time
 
     for a, b, rate, delay in zip(
         network.a.tolist(),

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.files import refuse_links
-from pyorch.paths import program
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.files import refuse_links
+from pyorch.base.paths import program
+from pyorch.base.units import parse_time, whole
 from pyorch.trace.capture import Options
-from pyorch.units import parse_time, whole
 
 if TYPE_CHECKING:
-    from pyorch.config.topology import Topology
+    from pyorch.network.topology import Topology
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pyorch.ends import no_core_files
+from pyorch.base.ends import no_core_files
 
 
 def main(arguments: list[str]) -> int:
@@ -21,12 +21,12 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     no_core_files()
+    from pyorch.base.errors import UserError
     from pyorch.build.info import read_build
-    from pyorch.errors import UserError
     from pyorch.kinds import read_spec
-    from pyorch.ns3 import load_simulation
-    from pyorch.run import end_with_parent
-    from pyorch.simulate import RefusedError
+    from pyorch.run.ns3 import load_simulation
+    from pyorch.run.process import end_with_parent
+    from pyorch.run.simulate import RefusedError
     from pyorch.trace.capture import Options, trace_run
 
     end_with_parent()

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.errors import UserError
-from pyorch.paths import default_paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import default_paths
 from tests.inputs import RUNS
 from tools.bakeoff.advice import Advice, Ground, Said, Tables, load_advice, say
 from tools.bakeoff.attacks import Attack, Claim, judge, lines_of, load_attacks
@@ -248,7 +248,7 @@ def test_scales_are_those_of_the_scenes() -> None:
 @pytest.mark.studies
 def test_the_shipped_rows_are_answered_by_the_scenes() -> None:
     """Each row names a study, a metric of it, and settings that the study has."""
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     paths = default_paths()
     rows = load_rows(paths)
@@ -268,9 +268,9 @@ import json, sys
 from dataclasses import replace
 from tools.bakeoff.summary import studies
 from pyorch.pipeline import make_plan
-from pyorch.ns3 import load_simulation
-from pyorch.paths import default_paths
-from pyorch.simulate import configure
+from pyorch.run.ns3 import load_simulation
+from pyorch.base.paths import default_paths
+from pyorch.run.simulate import configure
 from tests.forms import form
 
 for study in studies(default_paths()):
@@ -393,7 +393,7 @@ def test_a_sentence_has_to_survive_what_it_does_not_except() -> None:
 
 def test_the_shipped_attacks_can_be_made() -> None:
     """Their studies have the metrics and schemes; advice names claims and attacks of the file."""
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     paths = default_paths()
     file = load_attacks(paths)
@@ -469,8 +469,9 @@ def test_the_ring_draws_starts_and_failed_links_are_draws() -> None:
 @pytest.mark.studies
 def test_a_seed_has_the_same_flows_under_every_scheme() -> None:
     """Telemetry makes frames longer; a load does not count it, or there would be fewer flows."""
-    from pyorch.config import topology, traffic
+    from pyorch.network import topology
     from pyorch.pipeline import make_plan
+    from pyorch.traffic import base as traffic
 
     plan = make_plan("bakeoff/workloads", ["run.seeds=1", "traffic.load.load=0.7"])
     found: dict[str, set[bytes]] = {}

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyorch.arguments import _FORMS
-from pyorch.errors import UserError
-from pyorch.paths import Paths
+from pyorch.base.arguments import _FORMS
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
 from pyorch.study import Study
 from tests.strategies import MINIMAL, write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyorch.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, suggest
 
 
 def test_a_problem_shows_all_its_parts() -> None:

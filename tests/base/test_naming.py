@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.errors import UserError
-from pyorch.loading.find import claim_results, experiment_name
-from pyorch.paths import Paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.files.find import claim_results, experiment_name
 
 
 @pytest.fixture

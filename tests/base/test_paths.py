@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.errors import UserError
-from pyorch.paths import Paths, RunPaths, default_paths, project_root
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths, RunPaths, default_paths, project_root
 
 
 def test_the_project_is_the_folder_with_pyproject_toml(monkeypatch: pytest.MonkeyPatch) -> None:

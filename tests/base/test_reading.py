@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pyorch.errors import UserError, shown
-from pyorch.reading import MAX_DEPTH, MAX_FILE, csv_rows, is_file, read_json, read_toml
+from pyorch.base.errors import UserError, shown
+from pyorch.base.reading import MAX_DEPTH, MAX_FILE, csv_rows, is_file, read_json, read_toml
 
 TEXT = 'title = "Caf\u00e9"\nnumber = 1\n'
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch import units
+from pyorch.base import units
 
 Parse = Callable[[str], int]
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.fingerprint import ModulePrint, compose, of_types, short
 from pyorch.build import (
     PROFILES,
     AttributeInfo,
@@ -33,8 +35,6 @@ from pyorch.build import (
 from pyorch.build.builder import ensure_used
 from pyorch.build.code import tokens
 from pyorch.build.profiles import TEST_FLAGS, flags_of
-from pyorch.errors import UserError
-from pyorch.fingerprint import ModulePrint, compose, of_types, short
 from tests.inputs import BUILDS
 from tools.cpptests import (
     SuiteResult,

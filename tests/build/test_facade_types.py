@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.facade import Simulation, SimulationClass
+from pyorch.build.facade import Simulation, SimulationClass
 
 HEADER = Path(__file__).resolve().parents[2] / "ns3-modules/facade/helper/facade-simulation.h"
 

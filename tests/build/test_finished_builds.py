@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.errors import UserError
 from pyorch.build import BuildInfo, builder, compile_log, ensure_built, finished, read_build
-from pyorch.errors import UserError
 from tests.inputs import BUILDS, ROOT
 
 pytestmark = pytest.mark.inputs(*BUILDS)

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from pyorch.base.paths import Paths
 from pyorch.build.sources import find_modules
-from pyorch.new_scheme import KINDS, TEMPLATES, Names, fill
-from pyorch.paths import Paths
+from pyorch.catalogue.new_scheme import KINDS, TEMPLATES, Names, fill
 from tests.inputs import ROOT
 
 MODULES = [module for module in find_modules(Paths(ROOT).modules) if not module.outside]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import node
+from pyorch.base.errors import UserError
 from pyorch.build import ensure_built
 from pyorch.engine.manifest import Manifest
-from pyorch.errors import UserError
+from pyorch.engine.slurm import node
 from tests.users import second_user
 
 MODULES = Path(__file__).parents[1] / "data" / "modules"

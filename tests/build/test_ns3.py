@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.build import BuildInfo, ensure_built
-from pyorch.ns3 import load_simulation
+from pyorch.run.ns3 import load_simulation
 from tests.forks import cpu_of_children
 
 pytestmark = pytest.mark.cpp
@@ -44,7 +44,7 @@ def test_simulation_works(info: BuildInfo) -> None:
     assert run(
         info,
         """
-        from pyorch.ns3 import load_simulation
+        from pyorch.run.ns3 import load_simulation
         simulation = load_simulation(info)
         print(simulation.__cpp_name__, simulation(5).Count())
         print("ns" in sys.modules)
@@ -57,7 +57,7 @@ def test_a_process_is_ready_within_a_second(info: BuildInfo) -> None:
     durations = []
     for _ in range(3):
         before = cpu_of_children()
-        run(info, "from pyorch.ns3 import load_simulation; load_simulation(info)(1).Count()")
+        run(info, "from pyorch.run.ns3 import load_simulation; load_simulation(info)(1).Count()")
         durations.append(cpu_of_children() - before)
     assert min(durations) < 1
 
@@ -67,7 +67,7 @@ def test_all_of_the_modules(info: BuildInfo) -> None:
     assert run(
         info,
         """
-        from pyorch.ns3 import load_all
+        from pyorch.run.ns3 import load_all
         ns = load_all(info)
         counter = ns.CreateObject["ns3::demo::Counter"]()
         counter.SetAttribute("Step", ns.UintegerValue(5))
@@ -84,8 +84,8 @@ def test_further_modules_of_ns3(info: BuildInfo) -> None:
     assert run(
         info,
         """
-        from pyorch.errors import UserError
-        from pyorch.ns3 import load_all
+        from pyorch.base.errors import UserError
+        from pyorch.run.ns3 import load_all
         try:
             load_all(info, ("traffic-controll",))
         except UserError as error:

@@ -119,9 +119,9 @@ def planning() -> Iterator[Project]:
     """Load what planning needs into this process, and give it a project to work in."""
     import pyorch.build
     import tasks  # noqa: F401
+    from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, project_root
     from pyorch.build import ensure_built, load_schema
     from pyorch.cli.show import show
-    from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, project_root
 
     verbs = ("cancel", "collect", "experiment", "new_scheme", "report", "schemes", "size", "status")
     for module in ("dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
@@ -156,9 +156,9 @@ def _finish_a_run(project: Project) -> None:
     """Put one finished run into the project's results, made up but whole."""
     import numpy as np
 
-    from pyorch.paths import RunPaths
+    from pyorch.base.paths import RunPaths
     from pyorch.pipeline import make_plan
-    from pyorch.simulate import write_table
+    from pyorch.run.simulate import write_table
 
     plan = make_plan("campaign/sealed")
     (spec,), fingerprint = plan.specs, plan.build.fingerprint
@@ -209,7 +209,7 @@ def _do(case: Case, project: Project) -> int:
 
 def _call(name: str, arguments: tuple[object, ...]) -> int:
     """Call a function with nonsense: it takes it, or says in words why not."""
-    from pyorch.errors import UserError
+    from pyorch.base.errors import UserError
 
     try:
         cases.FUNCTIONS[name](*arguments)
@@ -225,13 +225,11 @@ def simulating() -> Iterator[tuple[type, Any]]:
     import pandas as pd  # noqa: F401
     import pyarrow.parquet  # noqa: F401
 
-    import pyorch.dependency
-    import pyorch.metrics  # noqa: F401
+    from pyorch.base.paths import RunPaths
     from pyorch.build import ensure_built, load_schema
-    from pyorch.ns3 import load_simulation
-    from pyorch.paths import RunPaths
-    from pyorch.serve import tiny
-    from pyorch.simulate import simulate
+    from pyorch.run.ns3 import load_simulation
+    from pyorch.run.serve import tiny
+    from pyorch.run.simulate import simulate
 
     info = ensure_built()
     simulation = load_simulation(info)

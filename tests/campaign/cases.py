@@ -375,25 +375,25 @@ def _short(value: object) -> str:
 
 
 def _load(odd: Any) -> object:
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     return load_experiment(odd)
 
 
 def _override(odd: Any) -> object:
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     return load_experiment("gfc/two-to-one", odd)
 
 
 def _override_one(odd: Any) -> object:
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     return load_experiment("gfc/two-to-one", [odd])
 
 
 def _expand(odd: Any) -> object:
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
     from pyorch.plan import expand
 
     return expand(load_experiment("gfc/two-to-one"), odd)
@@ -413,7 +413,7 @@ def _run_spec(odd: Any) -> object:
 
 def _unit(name: str) -> Callable[[Any], object]:
     def call(odd: Any) -> object:
-        from pyorch import units
+        from pyorch.base import units
 
         return getattr(units, name)(odd)
 

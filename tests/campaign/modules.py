@@ -84,7 +84,7 @@ def make(seed: int, number: int) -> Sweep:
 @contextlib.contextmanager
 def building() -> Iterator[dict[str, str]]:
     """Compile the module, once, and yield the environment of commands that find it."""
-    from pyorch.paths import project_root
+    from pyorch.base.paths import project_root
 
     with tempfile.TemporaryDirectory(prefix="misbehave-") as folder:
         modules = Path(folder) / "modules"

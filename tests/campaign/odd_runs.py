@@ -13,8 +13,8 @@ from tests.campaign import mutate
 from tests.campaign.project import to_toml
 
 if TYPE_CHECKING:
-    from pyorch.config.attributes import AttributeInfo, Catalogue
     from pyorch.plan import RunSpec
+    from pyorch.setting.attributes import AttributeInfo, Catalogue
 
 FRAMES = 20_000
 """About so many frames at most go out of the hosts: more would take seconds, odd or not."""
@@ -63,9 +63,9 @@ class OddRun:
 
 def make(seed: int, number: int, types: Any, folder: Path) -> OddRun:
     """Return the run of a number; `folder` is where its experiment file is written."""
-    from pyorch.errors import UserError
-    from pyorch.loading.load import load_experiment
-    from pyorch.paths import Paths
+    from pyorch.base.errors import UserError
+    from pyorch.base.paths import Paths
+    from pyorch.files.load import load_experiment
     from pyorch.plan import expand
 
     rng = mutate.generator("run", seed, number)
@@ -84,7 +84,7 @@ def make(seed: int, number: int, types: Any, folder: Path) -> OddRun:
     while (spec := accepted(document)) is None:
         document = _base(rng)
     kept: list[Change] = []
-    from pyorch.config.attributes import catalogue
+    from pyorch.setting.attributes import catalogue
 
     changes = list(_changes(rng, document, catalogue(types)))
     for change in rng.sample(changes, min(len(changes), rng.randint(1, MOST_CHANGES))):
@@ -253,10 +253,10 @@ def simulate(run: OddRun, simulation_class: Any, folder: Path) -> int:
     """Simulate a run in this process; return 0 or one of the codes above, having said why."""
     import sys
 
-    from pyorch.errors import UserError
-    from pyorch.paths import RunPaths
-    from pyorch.simulate import OutOfMemoryError, RefusedError, WrongResultError
-    from pyorch.simulate import simulate as real
+    from pyorch.base.errors import UserError
+    from pyorch.base.paths import RunPaths
+    from pyorch.run.simulate import OutOfMemoryError, RefusedError, WrongResultError
+    from pyorch.run.simulate import simulate as real
 
     paths = RunPaths(folder)
     try:
@@ -307,7 +307,8 @@ class _Flow:
 
 
 def _asked(spec: RunSpec) -> Sequence[_Flow]:
-    from pyorch.config import topology, traffic
+    from pyorch.network import topology
+    from pyorch.traffic import base as traffic
 
     network = topology.build(spec.setting.topology)
     flows = traffic.flows(spec.setting.traffic, network, spec.seed, spec.setting.run.duration)

@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli
 
-from pyorch.config.chakra import Node, write
+from pyorch.traffic.jobs.chakra import Node, write
 
 #: Uses every table and every way to name a file; small enough to be changed thousands of times.
 FULL = """

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.paths import project_root
 from pyorch.build import BuildInfo, ensure_built
-from pyorch.paths import project_root
 from tests.inputs import RUNS
 from tests.wireshark import tshark
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pyorch import new_scheme
+from pyorch.base.errors import UserError
+from pyorch.base.fingerprint import short
+from pyorch.base.paths import Paths
 from pyorch.build import BuildInfo, ensure_built, load_schema
 from pyorch.build.lists import updated
 from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
-from pyorch.errors import UserError
-from pyorch.fingerprint import short
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.catalogue import new_scheme
+from pyorch.files.load import load_experiment
 from tests.forms import form
 from tests.inputs import ROOT, RUNS
 from tests.projects import STAR

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
-from pyorch.loading.model import GONE
-from pyorch.loading.schemes import CHAINS, SchemeFile, environment, evaluate
-from pyorch.loading.variants import read_variants
-from pyorch.paths import Paths
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
+from pyorch.files.find import list_experiments
+from pyorch.files.load import load_experiment
+from pyorch.files.model import GONE
+from pyorch.files.schemes import CHAINS, SchemeFile, environment, evaluate
+from pyorch.files.variants import read_variants
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
 from tools.bakeoff.sensitivity import load_asked
@@ -315,7 +315,7 @@ def shipped(*files: str) -> dict[str, SchemeFile]:
 def test_the_shipped_schemes_name_what_shapes_them() -> None:
     """Every attribute of the classes that a scheme chooses is named, but those of NOT_NAMED."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.config.attributes import catalogue
+    from pyorch.setting.attributes import catalogue
 
     types = catalogue(load_schema(ensure_built()))
     for of_variant, scheme in shipped().items():

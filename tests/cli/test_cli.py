@@ -20,13 +20,14 @@ import pandas as pd
 import pytest
 
 import tasks
-from pyorch import files, pipeline
+from pyorch import pipeline
+from pyorch.base import files
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import DiskError, storage_error
+from pyorch.base.paths import Paths, RunPaths
 from pyorch.cli import base as cli
 from pyorch.cli import job
 from pyorch.cli.listing import list_all
-from pyorch.errors import Problem, UserError
-from pyorch.files import DiskError, storage_error
-from pyorch.paths import Paths, RunPaths
 from tests.forms import run_of
 from tests.inputs import ROOT
 from tests.projects import LOSING

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pyorch import theory
-from pyorch.units import parse_rate, parse_time
+from pyorch.base.units import parse_rate, parse_time
+from pyorch.sizing import theory
 from tests.inputs import ROOT
 
 #: One sender whose receiver pauses for ever: its queue turns OFF once, and nothing drains.

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.config.canonical import Setting
-from pyorch.errors import UserError
-from pyorch.loading.load import load_experiment
+from pyorch.base.errors import UserError
+from pyorch.files.load import load_experiment
 from pyorch.metrics import parse
 from pyorch.plan import RunSpec, expand, hash_of_json, read_seeds
+from pyorch.setting.canonical import Setting
 from tests.forms import form
 from tests.strategies import MINIMAL, load
 

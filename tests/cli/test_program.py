@@ -13,11 +13,11 @@ import pytest
 from setuptools._distutils.filelist import FileList
 
 import tasks
+from pyorch.base.paths import Paths, default_paths, project_root
 from pyorch.build.sources import find_modules, fingerprint
 from pyorch.cli import door, main
 from pyorch.cli.init import init
-from pyorch.loading.find import list_experiments
-from pyorch.paths import Paths, default_paths, project_root
+from pyorch.files.find import list_experiments
 from pyorch.pipeline import command_line
 from pyorch.report.write import _for_paper
 from tests.inputs import ROOT

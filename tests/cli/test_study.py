@@ -15,10 +15,10 @@ import pytest
 
 import pyorch
 from pyorch import Incast, Messages, Run, Star, Study, Trace, UserError
-from pyorch.loading.compose import composed
-from pyorch.loading.find import Document
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
+from pyorch.files.compose import composed
+from pyorch.files.find import Document
+from pyorch.files.load import load_experiment
 from tests.forms import form
 from tests.inputs import ROOT
 
@@ -234,7 +234,7 @@ def test_a_run_by_hand_is_the_run_of_the_engine(paths: Paths, tmp_path: Path) ->
     code = f"""
 import pyorch
 from pathlib import Path
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from tests.cli.test_study import built

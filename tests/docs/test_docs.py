@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.errors import UserError
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
 from tools.docs import build_site, write_source

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from pyorch.config import experiment, topology, traffic
-from pyorch.config.traffic_collectives import Phase
-from pyorch.fields import Table, encode
-from pyorch.loading.model import KEYS
-from pyorch.units import parse_time
+from pyorch.base.fields import Table, encode
+from pyorch.base.units import parse_time
+from pyorch.files.model import KEYS
+from pyorch.network import topology
+from pyorch.setting import experiment
+from pyorch.traffic import base as traffic
+from pyorch.traffic.jobs.collective_kind import Phase
 from tests.strategies import ROOT
 
 NEEDED = object()

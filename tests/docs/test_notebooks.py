@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 from tests.inputs import ROOT
 from tools.notebooks import executed, notebooks, texts
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
+from pyorch.files.find import list_experiments
+from pyorch.files.load import load_experiment
 from pyorch.plan import expand
 from tests.docs.test_guide import slug
 from tests.inputs import ROOT

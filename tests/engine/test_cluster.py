@@ -27,7 +27,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyorch import node
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.paths import Paths, RunPaths
 from pyorch.build import ensure_built
 from pyorch.build.finished import builds_in
 from pyorch.build.info import BuildInfo, read_build
@@ -45,17 +46,15 @@ from pyorch.engine.manifest import (
     read_run,
     read_runs,
 )
-from pyorch.engine.slurm import packing, settings, state
+from pyorch.engine.slurm import node, packing, settings, state
 from pyorch.engine.slurm import submission as submission_module
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm, parse_queue
 from pyorch.engine.slurm.settings import load_settings, parse_limit, slurm_time
 from pyorch.engine.slurm.state import JobState, State, classify
 from pyorch.engine.slurm.submission import Submission, SubmittedArray, TaskNote, create, write_note
-from pyorch.errors import Problem, UserError
 from pyorch.kinds import read_spec
-from pyorch.paths import Paths, RunPaths
 from pyorch.plan import RunSpec
-from pyorch.store import Store, this_system
+from pyorch.store.store import Store, this_system
 from tests.forms import form, run_of
 from tests.inputs import ROOT
 from tests.slurm_cluster import wait_for
@@ -955,7 +954,7 @@ def run_node(root: Path, made: Submission, *more: str) -> subprocess.CompletedPr
     """Run the first job of a submission as Slurm would, in a project of its own."""
     return subprocess.run(
         [
-            *[sys.executable, "-m", "pyorch.node", str(made.manifest)],
+            *[sys.executable, "-m", "pyorch.engine.slurm.node", str(made.manifest)],
             *["--task", "0", "--runs-per-task", "1", *more],
         ],
         cwd=root,
@@ -1197,7 +1196,7 @@ def test_two_processes_submit_one_after_the_other(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path\n"
         "from pyorch.engine.slurm.submission import locked\n"
-        "from pyorch.paths import Paths; from pyorch.store import Store\n"
+        "from pyorch.base.paths import Paths; from pyorch.store.store import Store\n"
         "with locked(Store(Paths(Path(sys.argv[1])), 'study')):\n"
         "    print('in', flush=True); sys.stdin.read()\n"
     )

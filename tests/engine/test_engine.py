@@ -15,16 +15,15 @@ from typing import Any
 
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.base.units import duration, rounded_time
 from pyorch.build.info import BuildInfo
 from pyorch.engine import BatchResult, LocalEngine, read_manifest, read_run, write_manifest
 from pyorch.engine.base import describe_exit
 from pyorch.engine.log import log_tail, read_notes
 from pyorch.engine.manifest import read_runs
-from pyorch.errors import UserError
-from pyorch.kinds import read_spec
-from pyorch.paths import Paths
-from pyorch.plan import RunSpec
-from pyorch.progress import (
+from pyorch.engine.progress import (
     Heartbeat,
     Progress,
     Watch,
@@ -32,9 +31,10 @@ from pyorch.progress import (
     read_running,
     remaining_s,
 )
-from pyorch.store import Store
-from pyorch.terminal import Running
-from pyorch.units import duration, rounded_time
+from pyorch.engine.terminal import Running
+from pyorch.kinds import read_spec
+from pyorch.plan import RunSpec
+from pyorch.store.store import Store
 from tests.forms import form, run_of
 
 pytestmark = pytest.mark.processes
@@ -45,9 +45,9 @@ WORKER = """
 import json, os, shutil, signal, sys, time
 from pathlib import Path
 from pyorch.engine import read_run
-from pyorch.paths import RunPaths, default_paths
-from pyorch.run import end_with_parent
-from pyorch.store import Store
+from pyorch.base.paths import RunPaths, default_paths
+from pyorch.run.process import end_with_parent
+from pyorch.store.store import Store
 from pyorch.kinds import read_spec
 
 manifest, spec = read_run(Path(sys.argv[1]), int(sys.argv[2]), read_spec)
@@ -524,7 +524,7 @@ def test_an_abort_is_told_by_its_message_first(
 
 EXITS = """
 import ctypes, sys
-from pyorch.run import end_with_exit
+from pyorch.run.process import end_with_exit
 
 library = ctypes.CDLL(None)
 end_with_exit()

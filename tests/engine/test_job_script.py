@@ -19,13 +19,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pyorch.base.paths import Paths
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.engine.base import RUN_UNFIT
 from pyorch.engine.slurm import script
 from pyorch.engine.slurm.packing import Array
 from pyorch.engine.slurm.settings import Settings
 from pyorch.engine.slurm.submission import Submission
-from pyorch.paths import Paths
 from tests.inputs import ROOT
 from tools import develop
 
@@ -139,7 +139,7 @@ def test_the_script_passes_on_exactly_what_was_named(name: str, other: str) -> N
         # an empty entry of PYTHONPATH would be the current folder
         path = ":".join(filter(None, f"{PACKAGE}:{job.modules}".split(":")))
         expected = [
-            *["-P", "-m", "pyorch.node", str(job.submission.manifest), "--task", "42"],
+            *["-P", "-m", "pyorch.engine.slurm.node", str(job.submission.manifest), "--task", "42"],
             *["--runs-per-task", "3", "--jobs", "2", "--head", "0a1b", "--build-on-node"],
             *[str(job.paths.root), str(job.paths.results), path],
             str(job.modules),

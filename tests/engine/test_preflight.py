@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from pyorch import Study, UserError, cluster
+from pyorch import Study, UserError
+from pyorch.base.paths import RESULTS_VARIABLE
 from pyorch.cli.experiment import experiment
 from pyorch.engine import LocalEngine, preflight
 from pyorch.engine.launch import WarmLauncher
-from pyorch.paths import RESULTS_VARIABLE
+from pyorch.engine.slurm import cluster
 from pyorch.pipeline import Plan, make_plan
 
 pytestmark = pytest.mark.cpp

@@ -25,15 +25,15 @@ from pathlib import Path
 import pytest
 
 import pyorch
-from pyorch.cluster import look
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
 from pyorch.engine.preflight import CHECK
 from pyorch.engine.slurm.client import Slurm
+from pyorch.engine.slurm.cluster import look
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.engine.slurm.submission import Submission, TaskNote, submissions
-from pyorch.errors import UserError
-from pyorch.loading.find import experiment_name
-from pyorch.paths import Paths
-from pyorch.store import Store
+from pyorch.files.find import experiment_name
+from pyorch.store.store import Store
 from tests.forks import cpu_of_children
 from tests.inputs import ROOT
 from tests.projects import LOSING, STAR

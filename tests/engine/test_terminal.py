@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from pyorch.cli.base import in_short
-from pyorch.progress import Progress
-from pyorch.terminal import Running, State, Totals, is_drawable, render
+from pyorch.engine.progress import Progress
+from pyorch.engine.terminal import Running, State, Totals, is_drawable, render
 
 ESCAPES = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])")
 SUMMARY = {"end_ps": 10**9, "delivered_bytes": 125_000, "pauses_sent": 1500, "deadlocked": 1}

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
+from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.launch import Process, WarmLauncher
 from pyorch.engine.local import child_environment
 from pyorch.engine.log import log_tail, read_notes
-from pyorch.ns3 import CRASHES
-from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, default_paths
+from pyorch.engine.progress import read_heartbeat
 from pyorch.pipeline import Plan, make_plan
-from pyorch.progress import read_heartbeat
+from pyorch.run.ns3 import CRASHES
 
 STUDY = """
 title = "warm"
@@ -111,7 +111,7 @@ import sys
 from pathlib import Path
 
 from pyorch import serve
-from pyorch.run import run_line
+from pyorch.run.process import run_line
 
 manifest, lines = serve._read(Path(sys.argv[1]))
 serve._prepare(manifest, lines[0], networks=False)
@@ -295,7 +295,7 @@ def crash(warm: WarmLauncher, plan: Plan, after_s: float | None = None) -> str:
 
 LOADING = """
 import os, sys
-import pyorch.ns3, pyorch.run
+import pyorch.run.ns3, pyorch.run
 
 def load(build):
     import cppyy
@@ -303,9 +303,9 @@ def load(build):
     cppyy.gbl.std.string("at work")
     os.kill(os.getpid(), int(sys.argv[1]))
 
-pyorch.run.load_build = lambda manifest: None
-pyorch.ns3.load_simulation = load
-pyorch.run.load_class(None)
+pyorch.run.process.load_build = lambda manifest: None
+pyorch.run.ns3.load_simulation = load
+pyorch.run.process.load_class(None)
 """
 
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from pyorch.config.experiment import OF_ORACLE
-from pyorch.errors import UserError
-from pyorch.loading.find import list_experiments
-from pyorch.loading.layers import MAX_FILES
-from pyorch.loading.load import load_experiment
-from pyorch.loading.model import GONE
-from pyorch.loading.setting import Resolver
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.base.reading import MAX_TOML
+from pyorch.files.find import list_experiments
+from pyorch.files.layers import MAX_FILES
+from pyorch.files.load import load_experiment
+from pyorch.files.model import GONE
+from pyorch.files.setting import Resolver
 from pyorch.metrics.base import parse, written
-from pyorch.paths import Paths
-from pyorch.reading import MAX_TOML
+from pyorch.setting.experiment import OF_ORACLE
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import traffic
-from pyorch.config.experiment import Experiment
-from pyorch.errors import UserError
-from pyorch.loading import layers, load
+from pyorch.base.errors import UserError
+from pyorch.files import layers, load
 from pyorch.plan import expand
+from pyorch.setting.experiment import Experiment
+from pyorch.traffic import base as traffic
 from tests.strategies import MINIMAL, SCHEMA, complaints, write
 
 FULL = (

@@ -13,16 +13,17 @@ import pandas as pd
 import pytest
 
 from pyorch import Study, kinds
-from pyorch.config import topology, traffic
-from pyorch.config.canonical import encode
-from pyorch.errors import OwnCodeError, UserError
-from pyorch.loading.load import load_experiment
+from pyorch.base.errors import OwnCodeError, UserError
+from pyorch.base.paths import Paths
+from pyorch.files.load import load_experiment
 from pyorch.metrics import MODELS, Metric, RunTables, compute
-from pyorch.paths import Paths
+from pyorch.network import topology
 from pyorch.plan import expand
 from pyorch.report.data import ReportData
 from pyorch.report.figures import FigureModel
 from pyorch.report.write import write_figure
+from pyorch.setting.canonical import encode
+from pyorch.traffic import base as traffic
 from tests.inputs import ROOT
 
 KINDS = """
@@ -264,8 +265,8 @@ def test_an_installed_package_brings_kinds(paths: Paths, tmp_path: Path) -> None
 import json, sys
 from pathlib import Path
 from pyorch import kinds
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.base.paths import Paths
 paths = Paths(Path(sys.argv[1]))
 names = ("own.toml", "gfc/ring")
 own, ours = (load_experiment(name, paths=paths).points[0].setting for name in names)

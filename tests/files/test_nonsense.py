@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from pyorch import units
+from pyorch.base import units
+from pyorch.base.errors import SHOWN_PROBLEMS, UserError
+from pyorch.base.reading import excesses
 from pyorch.cli import base as cli
 from pyorch.cli.collect import collect
 from pyorch.cli.new_scheme import new_scheme
 from pyorch.cli.status import status
-from pyorch.config.traffic import MAX_FLOWS
-from pyorch.errors import SHOWN_PROBLEMS, UserError
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
+from pyorch.files.find import list_experiments
+from pyorch.files.load import load_experiment
 from pyorch.metrics import parse_quantity
 from pyorch.plan import MAX_RUNS, RunSpec, expand, read_seeds
-from pyorch.reading import excesses
+from pyorch.traffic.base import MAX_FLOWS
 from tests.strategies import MINIMAL, complaints, load, write
 
 PFC = 'flow_control = ["pfc"]\n' + MINIMAL

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.build import ensure_built, load_schema
-from pyorch.config.attributes import catalogue, resolve_section
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.loading.load import load_experiment
-from pyorch.loading.presets import read_presets
-from pyorch.paths import Paths
-from pyorch.schemes import all_entries, choose, render
+from pyorch.catalogue.schemes import all_entries, choose, render
+from pyorch.files.load import load_experiment
+from pyorch.files.presets import read_presets
+from pyorch.setting.attributes import catalogue, resolve_section
 from tests.forms import form
 from tests.inputs import ROOT
 from tests.strategies import MINIMAL, SCHEMA, complaints, write

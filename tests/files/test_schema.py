@@ -12,15 +12,15 @@ import jsonschema
 import pytest
 
 from pyorch import kinds
+from pyorch.base.paths import default_paths
+from pyorch.base.reading import read_toml
 from pyorch.build import ensure_built, load_schema
+from pyorch.catalogue.editor import schema_of
 from pyorch.cli.schema import schema as print_schema
-from pyorch.config.attributes import catalogue
-from pyorch.loading.editor import schema_of
-from pyorch.loading.find import list_experiments, read_document
-from pyorch.loading.model import ENTRIES, KEYS, NEEDED, TEXTS, WHOLE
-from pyorch.loading.presets import read_presets
-from pyorch.paths import default_paths
-from pyorch.reading import read_toml
+from pyorch.files.find import list_experiments, read_document
+from pyorch.files.model import ENTRIES, KEYS, NEEDED, TEXTS, WHOLE
+from pyorch.files.presets import read_presets
+from pyorch.setting.attributes import catalogue
 
 pytestmark = pytest.mark.cpp
 Document = dict[str, Any]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.errors import UserError
-from pyorch.new_scheme import KINDS, TEMPLATES, Names, fill
-from pyorch.reading import parse_toml_value, read_toml
+from pyorch.base.errors import UserError
+from pyorch.base.reading import parse_toml_value, read_toml
+from pyorch.catalogue.new_scheme import KINDS, TEMPLATES, Names, fill
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("benchmarks", "docs", "experiments", "ns3-modules", "tests")

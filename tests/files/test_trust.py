@@ -18,15 +18,16 @@ from typing import Any
 
 import pytest
 
-from pyorch import kinds, trust
+from pyorch import kinds
+from pyorch.base import trust
+from pyorch.base.errors import UserError
+from pyorch.base.files import make_folder, opened, refuse_links
+from pyorch.base.paths import Paths, program, project_root, python_path
 from pyorch.build.sources import MODULE_PATH_VARIABLE, find_modules, fingerprint
-from pyorch.cluster import load_settings
-from pyorch.errors import UserError
-from pyorch.files import make_folder, opened, refuse_links
-from pyorch.paths import Paths, program, project_root, python_path
+from pyorch.engine.slurm.cluster import load_settings
 from pyorch.remarks.plan import _hides
 from pyorch.report.figures.custom import Custom
-from pyorch.store import Store, _keep
+from pyorch.store.store import Store, _keep
 from tests.inputs import ROOT
 from tests.projects import STAR
 
@@ -289,7 +290,7 @@ def test_a_folder_that_nobody_may_look_into_has_no_project(tmp_path: Path) -> No
     folder.mkdir(parents=True)
     (folder.parent / trust.PROJECT_FILE).touch()
     code = (
-        "import os; from pyorch.paths import project_root; os.setgroups([]); "
+        "import os; from pyorch.base.paths import project_root; os.setgroups([]); "
         f"os.chdir({str(folder)!r}); os.chmod('..', 0); os.setuid({STRANGER}); "
         "print(project_root())"
     )

@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pyorch.config import collectives, goal, traffic
-from pyorch.config.chakra import Node, read, write
-from pyorch.config.chakra_schedule import COLLECTIVES, OPERATIONS
-from pyorch.config.spans import parts_of
+from pyorch.traffic import base as traffic
+from pyorch.traffic.jobs import collectives, goal
+from pyorch.traffic.jobs.chakra import Node, read, write
+from pyorch.traffic.jobs.chakra_schedule import COLLECTIVES, OPERATIONS
+from pyorch.traffic.jobs.spans import parts_of
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import IDEAL, across, inline
 from tests.jobs.test_goal import begins

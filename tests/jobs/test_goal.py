@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import goal, traffic
-from pyorch.config.goal_of_flows import goal_of_flows
-from pyorch.config.spans import parts_of
-from pyorch.config.traffic_goal import Steps
-from pyorch.errors import UserError
+from pyorch.base.errors import UserError
+from pyorch.traffic import base as traffic
+from pyorch.traffic.jobs import goal
+from pyorch.traffic.jobs.goal_kind import Steps
+from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
+from pyorch.traffic.jobs.spans import parts_of
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import ACK, IDEAL, across, edges
 from tests.strategies import network

@@ -15,15 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch import pipeline, theory
-from pyorch.errors import Problem, UserError
-from pyorch.lab.border import Map, Place, Point, Verdict, judge, looks, map_border
-from pyorch.lab.ranges import read_axes
-from pyorch.lab.region import _Judge, map_region, write_region
-from pyorch.lab.trials import Outcome
-from pyorch.lab.varied import Varied
-from pyorch.paths import Paths
-from pyorch.units import parse_bytes, parse_time
+from pyorch import pipeline
+from pyorch.addons.lab.border import Map, Place, Point, Verdict, judge, looks, map_border
+from pyorch.addons.lab.ranges import read_axes
+from pyorch.addons.lab.region import _Judge, map_region, write_region
+from pyorch.addons.lab.trials import Outcome
+from pyorch.addons.lab.varied import Varied
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.paths import Paths
+from pyorch.base.units import parse_bytes, parse_time
+from pyorch.sizing import theory
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs
 

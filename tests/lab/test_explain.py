@@ -14,15 +14,15 @@ import pytest
 
 import pyorch
 from pyorch import pipeline
+from pyorch.addons.lab.cures import AS_IT_WAS, base_of
+from pyorch.addons.lab.explain import AROUND, Explanation, Wires, explain, tables_agree
+from pyorch.addons.lab.explain_page import row_of, write
+from pyorch.addons.lab.explicit import tables_of_run
+from pyorch.addons.lab.story import Blocked, Pause, Story, levels_of
+from pyorch.addons.lab.trials import spec_of
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
 from pyorch.cli.explain import explain_run
-from pyorch.errors import UserError
-from pyorch.lab.cures import AS_IT_WAS, base_of
-from pyorch.lab.explain import AROUND, Explanation, Wires, explain, tables_agree
-from pyorch.lab.explain_page import row_of, write
-from pyorch.lab.explicit import tables_of_run
-from pyorch.lab.story import Blocked, Pause, Story, levels_of
-from pyorch.lab.trials import spec_of
-from pyorch.paths import Paths
 from pyorch.report.quantities import show
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs

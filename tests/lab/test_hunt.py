@@ -13,13 +13,14 @@ import networkx as nx
 import pytest
 
 from pyorch import Study, pipeline
+from pyorch.addons.lab.explain import Explanation, explain
+from pyorch.addons.lab.minimise import minimise
+from pyorch.addons.lab.write import write
+from pyorch.base.paths import Paths
 from pyorch.cli.prevent import prevent_deadlocks
-from pyorch.config import topology, traffic
-from pyorch.config.topology import Topology, trunks
-from pyorch.lab.explain import Explanation, explain
-from pyorch.lab.minimise import minimise
-from pyorch.lab.write import write
-from pyorch.paths import Paths
+from pyorch.network import topology
+from pyorch.network.topology import Topology, trunks
+from pyorch.traffic import base as traffic
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs
 

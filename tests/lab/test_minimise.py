@@ -20,15 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch import pipeline
-from pyorch.errors import UserError
-from pyorch.lab.case import Case, Flow, Link
-from pyorch.lab.condition import read_condition
-from pyorch.lab.ddmin import ddmin, split
-from pyorch.lab.explicit import tables_of
-from pyorch.lab.minimise import FOLDER, Minimal, limits_of, minimise
-from pyorch.lab.write import MADE_BY, check_target, dump, write
-from pyorch.paths import Paths
-from pyorch.store import Store
+from pyorch.addons.lab.case import Case, Flow, Link
+from pyorch.addons.lab.condition import read_condition
+from pyorch.addons.lab.ddmin import ddmin, split
+from pyorch.addons.lab.explicit import tables_of
+from pyorch.addons.lab.minimise import FOLDER, Minimal, limits_of, minimise
+from pyorch.addons.lab.write import MADE_BY, check_target, dump, write
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.store.store import Store
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs
 from tests.projects import RING_OF_THREE
@@ -472,7 +472,7 @@ def test_nothing_of_it_can_go_alone(found: Minimal, study: tuple[Path, Paths]) -
     """By brute force: runs without each flow, switch, link and setting, made by Study's way."""
     file, paths = study
     from pyorch.engine import LocalEngine
-    from pyorch.loading.find import Document
+    from pyorch.files.find import Document
 
     case = found.case
     parts = [

@@ -18,19 +18,19 @@ from hypothesis import strategies as st
 
 import pyorch
 from pyorch import pipeline
-from pyorch.config import topology
-from pyorch.config.cycles import ShortestPaths, has_cycle, route_dependencies
-from pyorch.config.topology import Topology
-from pyorch.dependency import Ways
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.lab.cuts import Judged, fewest_links, fewest_turns, hitting_set
-from pyorch.lab.prevent import prevent
-from pyorch.lab.price import LostPairs
-from pyorch.lab.tags import Tags, fewest_classes, make_tags, tags_of
-from pyorch.lab.updown import UpDown
-from pyorch.loading.find import Document
-from pyorch.paths import Paths
+from pyorch.addons.lab.cuts import Judged, fewest_links, fewest_turns, hitting_set
+from pyorch.addons.lab.prevent import prevent
+from pyorch.addons.lab.price import LostPairs
+from pyorch.addons.lab.tags import Tags, fewest_classes, make_tags, tags_of
+from pyorch.addons.lab.updown import UpDown
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
+from pyorch.files.find import Document
+from pyorch.network import topology
+from pyorch.network.cycles import ShortestPaths, has_cycle, route_dependencies
+from pyorch.network.topology import Topology
+from pyorch.setting.dependency import Ways
 from tests.inputs import ROOT
 
 

@@ -16,26 +16,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import Study, pipeline
+from pyorch.addons.lab.drive import (
+    Routes,
+    demanded,
+    draw_permutation,
+    draw_routes,
+    drive,
+    with_hosts,
+)
+from pyorch.addons.lab.explicit import case_of
+from pyorch.addons.lab.minimise import minimise
+from pyorch.addons.lab.prevent import prevent
+from pyorch.addons.lab.ranges import Axis, draw, read_axes
+from pyorch.addons.lab.search import Search, search
+from pyorch.addons.lab.tags import tags_of
+from pyorch.addons.lab.varied import Varied
+from pyorch.addons.lab.write import dump
+from pyorch.addons.lab.write_search import write_search
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.cli.search import Words, search_run
-from pyorch.config import topology
-from pyorch.config.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
-from pyorch.config.topology import SWITCH, Topology
-from pyorch.dependency import Ways, ways_at_start
-from pyorch.errors import Problem, UserError
-from pyorch.findings import Findings
-from pyorch.lab.drive import Routes, demanded, draw_permutation, draw_routes, drive, with_hosts
-from pyorch.lab.explicit import case_of
-from pyorch.lab.minimise import minimise
-from pyorch.lab.prevent import prevent
-from pyorch.lab.ranges import Axis, draw, read_axes
-from pyorch.lab.search import Search, search
-from pyorch.lab.tags import tags_of
-from pyorch.lab.varied import Varied
-from pyorch.lab.write import dump
-from pyorch.lab.write_search import write_search
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.network import topology
+from pyorch.network.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
+from pyorch.network.topology import SWITCH, Topology
 from pyorch.plan import RunSpec, expand
+from pyorch.setting.dependency import Ways, ways_at_start
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs
 from tools import search as comparison

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pyorch.errors import UserError
+from pyorch.base.errors import UserError
 from pyorch.metrics import (
     MODELS,
     Need,

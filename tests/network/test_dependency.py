@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import pyorch.config  # noqa: F401  (registers the kinds)
-from pyorch.config import failing, topology, traffic
-from pyorch.config.cycles import (
+import pyorch.network
+import pyorch.traffic  # noqa: F401  (registers the kinds)
+from pyorch.base.errors import UserError
+from pyorch.base.fields import encode
+from pyorch.network import failing, topology
+from pyorch.network.cycles import (
     ShortestPaths,
     draw_paths_around_cycle,
     find_cycle,
@@ -22,10 +25,9 @@ from pyorch.config.cycles import (
     have_cycles,
     route_dependencies,
 )
-from pyorch.config.topology import Topology
-from pyorch.dependency import FlowCycle, describe_cycle, flow_cycle
-from pyorch.errors import UserError
-from pyorch.fields import encode
+from pyorch.network.topology import Topology
+from pyorch.setting.dependency import FlowCycle, describe_cycle, flow_cycle
+from pyorch.traffic import base as traffic
 from tests.forms import entries_of, network_of, setting_of, topology_of
 
 LINK = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}
@@ -80,7 +82,7 @@ def test_several_draws_are_judged_as_each_alone(monkeypatch: pytest.MonkeyPatch)
     expected = [not nx.is_directed_acyclic_graph(graph) for graph in graphs]
     assert 0 < sum(expected) < len(draws)
     assert have_cycles(network, draws) == expected
-    monkeypatch.setattr("pyorch.config.cycles.MOST_SUMS", 100_000)
+    monkeypatch.setattr("pyorch.network.cycles.MOST_SUMS", 100_000)
     assert have_cycles(network, draws) == expected
 
 

@@ -8,19 +8,20 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.build.schema import AttributeInfo, TypeInfo
-from pyorch.config import topology, traffic
-from pyorch.config.attributes import catalogue
-from pyorch.config.cycles import ShortestPaths
-from pyorch.config.telemetry import longest_path
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.network import topology
+from pyorch.network.cycles import ShortestPaths
 from pyorch.plan import expand
 from pyorch.remarks.routes import scenes_of
 from pyorch.remarks.telemetry import of_detours
-from pyorch.simulate import _with_keys
+from pyorch.run.simulate import _with_keys
+from pyorch.setting.attributes import catalogue
+from pyorch.setting.telemetry import longest_path
+from pyorch.traffic import base as traffic
 
 PROJECT = Paths(Path(__file__).resolve().parents[2])
 CONTROL = "ns3::rdma::CongestionControl"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.config import failing, topology
-from pyorch.errors import UserError
-from pyorch.fields import decode, encode
-from pyorch.findings import Findings
+from pyorch.base.errors import UserError
+from pyorch.base.fields import decode, encode
+from pyorch.base.findings import Findings
+from pyorch.network import failing, topology
 from tests.forms import topology_of
 from tests.strategies import TOPOLOGIES, network
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import topology
-from pyorch.config.plain_yaml import MAX_YAML
-from pyorch.config.topology_file import MAX_BYTES, MAX_PARTS
-from pyorch.errors import UserError
-from pyorch.fields import decode, encode
-from pyorch.findings import Findings
+from pyorch.base.errors import UserError
+from pyorch.base.fields import decode, encode
+from pyorch.base.findings import Findings
+from pyorch.network import topology
+from pyorch.network.file import MAX_BYTES, MAX_PARTS
+from pyorch.network.plain_yaml import MAX_YAML
 
 #: Two leaves and two spines, each leaf with one host.
 LINKS = [

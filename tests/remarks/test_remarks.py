@@ -12,15 +12,15 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from pyorch.base.paths import Paths
 from pyorch.build.schema import AttributeInfo, TypeInfo
-from pyorch.config.attributes import catalogue
-from pyorch.config.cycles import ShortestPaths
-from pyorch.config.experiment import Experiment
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.network.cycles import ShortestPaths
 from pyorch.plan import RunSpec, expand
 from pyorch.remarks import Remark, lines, of_plan, of_runs
 from pyorch.remarks.plan import _idle_thresholds, _may_draw, _signals
+from pyorch.setting.attributes import catalogue
+from pyorch.setting.experiment import Experiment
 from tests.forms import run_of
 
 WELL = {"flows_total": 4, "flows_unfinished": 0, "deadlocked": 0, "deadlocked_at_end": 0}

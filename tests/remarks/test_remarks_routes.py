@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pyorch import dependency
-from pyorch.errors import UserError
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.files.load import load_experiment
 from pyorch.plan import expand
 from pyorch.remarks.routes import of_routes, scenes_of
+from pyorch.setting import dependency
 
 PROJECT = Paths(Path(__file__).resolve().parents[2])
 BASE = """

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from pyorch import Greedy, Incast, LeafSpine, Messages, Poisson, Run, Star, Study, UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.build import ensure_built, load_schema
-from pyorch.config.attributes import catalogue, number, resolve_section
-from pyorch.findings import Findings
-from pyorch.loading.load import load_experiment
-from pyorch.loading.presets import read_presets
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
+from pyorch.files.presets import read_presets
 from pyorch.plan import expand
 from pyorch.remarks import of_plan
-from pyorch.theory import time_of
+from pyorch.setting.attributes import catalogue, number, resolve_section
+from pyorch.sizing.theory import time_of
 from tests.inputs import ROOT
 
 pytestmark = pytest.mark.cpp

@@ -15,12 +15,12 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 import pyorch
-from pyorch.config import failing, topology
-from pyorch.dependency import flow_cycle, flow_ways
-from pyorch.layout import layout
+from pyorch.network import failing, topology
+from pyorch.network.layout import layout
 from pyorch.plan import RunSpec
 from pyorch.report.figures.picture import Line
 from pyorch.report.planned import MOST_COLOURS, PlannedMap, network_map, planned_map, svg
+from pyorch.setting.dependency import flow_cycle, flow_ways
 from tests.forms import run_of, setting_of, topology_of
 
 LINK = {"rate_bps": 10**10, "delay_ps": 10**6, "failed_links": [], "failures": []}

@@ -24,12 +24,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from pydantic import ValidationError
 
-import pyorch.config  # noqa: F401  (registers the kinds of topology)
+import pyorch.network  # noqa: F401  (registers the kinds of topology)
 from pyorch import metrics
-from pyorch.config.attributes import catalogue
-from pyorch.layout import layout
+from pyorch.base.paths import Paths
 from pyorch.metrics import RunTables, compute, parse
-from pyorch.paths import Paths
+from pyorch.network.layout import layout
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
 from pyorch.report.data import ReportData
@@ -43,6 +42,7 @@ from pyorch.report.figures.timeseries import Row, thin
 from pyorch.report.setting import setting
 from pyorch.report.style import is_legible, lay_out, paper_style
 from pyorch.report.write import write_report
+from pyorch.setting.attributes import catalogue
 from tests.forms import network_of, run_of
 from tests.strategies import SCHEMA
 

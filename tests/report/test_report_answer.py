@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.loading.load import load_experiment
+from pyorch.files.load import load_experiment
 from pyorch.metrics.derived_kinds import Stalled
 from pyorch.metrics.flow_kinds import Fairness
 from pyorch.report import gallery

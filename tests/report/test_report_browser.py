@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 from pyorch.report.figures.network_live import PAUSE, PLAY
 from pyorch.report.write import write_report
 from tests.browser import HINT, Browser, program

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyorch.config.traffic import POINT, Waits
 from pyorch.remarks.stall import explain
+from pyorch.traffic.base import POINT, Waits
 from tests.cli.test_end_to_end import ROOT, run
 
 NAMES = ["h0", "h1", "h2", "h3", "s0"]
@@ -124,9 +124,9 @@ def test_a_stall_is_seen_while_the_run_goes_on(tmp_path: Path) -> None:
 import json, pyorch, sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
-from pyorch.paths import RunPaths
-from pyorch.progress import read_running
-from pyorch.simulate import heartbeat_of
+from pyorch.base.paths import RunPaths
+from pyorch.engine.progress import read_running
+from pyorch.run.simulate import heartbeat_of
 folder = RunPaths(Path("."))
 for name in ("deadlock", "free"):
     run, seen = pyorch.Study.load(name + ".toml").open(), []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.paths import default_paths
+from pyorch.base.paths import default_paths
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from tests.forms import form
 from tests.shipped import MARKS, studies

@@ -15,8 +15,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.paths import default_paths
-from pyorch.reading import read_toml
+from pyorch.base.paths import default_paths
+from pyorch.base.reading import read_toml
 from pyorch.report.quantities import show_text
 from tests.inputs import ROOT
 from tests.shipped import MARKS, studies

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths, default_paths
 from pyorch.engine import LocalEngine
-from pyorch.errors import UserError
-from pyorch.loading.find import list_experiments
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths, default_paths
+from pyorch.files.find import list_experiments
+from pyorch.files.load import load_experiment
 from pyorch.pipeline import make_plan
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.tex import booktabs, escape

@@ -23,9 +23,9 @@ LOAD = """
 import sys, pathlib
 import numpy as np
 from pyorch.build import read_build
-from pyorch.callbacks import connect
-from pyorch.errors import UserError
-from pyorch.ns3 import load_all
+from pyorch.run.callbacks import connect
+from pyorch.base.errors import UserError
+from pyorch.run.ns3 import load_all
 ns = load_all(read_build(pathlib.Path(sys.argv[1])))
 
 def answer(code, buffer):

@@ -15,7 +15,7 @@ import pytest
 from invoke.program import Program
 
 import tasks
-from pyorch import ends
+from pyorch.base import ends
 from pyorch.cli.tasks import TASKS
 from tests.inputs import ROOT
 

@@ -9,7 +9,7 @@ from statistics import mean, variance
 
 import pytest
 
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 from pyorch.study import Study
 from tests.inputs import ROOT
 from tests.public_hpcc import Flow, run

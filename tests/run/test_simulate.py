@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from pyorch.base.paths import RunPaths
+from pyorch.engine.progress import read_heartbeat
 from pyorch.metrics import parse
-from pyorch.paths import RunPaths
 from pyorch.plan import RunSpec, metrics_digest
-from pyorch.progress import read_heartbeat
-from pyorch.simulate import (
+from pyorch.run.simulate import (
     ModelError,
     RefusedError,
     WrongResultError,
@@ -409,7 +409,7 @@ def test_writing_a_table_does_not_import_pandas(tmp_path: Path) -> None:
     """A run process must not pay for pandas, which takes 0.4 s to import."""
     code = (
         "import sys, numpy as np; from pathlib import Path\n"
-        "from pyorch.paths import RunPaths; from pyorch.simulate import write_table\n"
+        "from pyorch.base.paths import RunPaths; from pyorch.run.simulate import write_table\n"
         "write_table(RunPaths(Path(sys.argv[1])), 't', {'a': np.arange(3)})\n"
         "sys.exit('pandas' in sys.modules)"
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.paths import RESULTS_VARIABLE
 from pyorch.engine import LocalEngine
-from pyorch.errors import UserError
-from pyorch.loading.load import load_experiment
-from pyorch.paths import RESULTS_VARIABLE
+from pyorch.files.load import load_experiment
 from pyorch.pipeline import make_plan
 from pyorch.plan import RunSpec
 from tests.forms import form

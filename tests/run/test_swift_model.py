@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import units
+from pyorch.base import units
 from tests.swift_fifo import mean_queue
 
 STUDY = Path(__file__).parents[2] / "experiments" / "rdma" / "swift-target.toml"

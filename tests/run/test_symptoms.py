@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pyorch import Study, UserError
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 
 pytestmark = pytest.mark.cpp
 ROOT = Path(__file__).resolve().parents[2]

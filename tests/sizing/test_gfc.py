@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch import gfc, theory
 from pyorch.build import ensure_built
 from pyorch.cli.size import size
+from pyorch.sizing import gfc, theory
 from tests.inputs import ROOT
 from tests.projects import STAR
 
@@ -232,7 +232,7 @@ def test_the_simulated_schemes_use_the_same_numbers() -> None:
     code = """
         import json, pathlib, sys
         from pyorch.build import read_build
-        from pyorch.ns3 import load_all
+        from pyorch.run.ns3 import load_all
         ns3 = load_all(read_build(pathlib.Path(sys.argv[1])))
         for case in json.load(sys.stdin):
             rate, overhead = case["rate"], case["overhead"]

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch import size, theory
-from pyorch.asics import ASICS
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
 from pyorch.build import ensure_built, load_schema
 from pyorch.engine import LocalEngine
-from pyorch.errors import UserError
-from pyorch.loading.load import load_experiment
-from pyorch.paths import Paths
+from pyorch.files.load import load_experiment
 from pyorch.plan import expand
-from pyorch.store import Store
+from pyorch.sizing import size, theory
+from pyorch.sizing.asics import ASICS
+from pyorch.store.store import Store
 from tests.inputs import ROOT
 
 STAR = """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch import theory
+from pyorch.sizing import theory
 from tests import fluid as fluid_model
 
 GBPS = 10**9

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
 from pyorch.cli.compare import compare_results
-from pyorch.comparison import compare, read_side
-from pyorch.errors import UserError
-from pyorch.paths import Paths
-from pyorch.seal import write_seal
+from pyorch.store.comparison import compare, read_side
+from pyorch.store.seal import write_seal
 
 OLD, NEW = "a" * 64, "b" * 64
 

@@ -21,18 +21,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pyorch import run
+from pyorch.base.errors import UserError
+from pyorch.base.fingerprint import short
+from pyorch.base.paths import RESULTS_VARIABLE, Paths, RunPaths, project_root
 from pyorch.build import ensure_built
 from pyorch.engine.base import RUN_DONE
 from pyorch.engine.manifest import Manifest, read_runs
 from pyorch.engine.slurm.state import holders, run_states
 from pyorch.engine.slurm.submission import read_note, submissions
-from pyorch.errors import UserError
-from pyorch.fingerprint import short
 from pyorch.kinds import read_spec
-from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths, project_root
 from pyorch.plan import RunSpec
-from pyorch.store import Store
+from pyorch.run import process as run
+from pyorch.store.store import Store
 from tests.powercut import Disk, Step, Tree, read_record, read_tree, recorder, states_of, write_tree
 
 pytestmark = pytest.mark.xdist_group("powercut")  # the record is made once

@@ -21,17 +21,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch import run, seal
+from pyorch.base.errors import UserError
+from pyorch.base.files import make_folder, storage_error
+from pyorch.base.paths import RESULTS_VARIABLE, Paths, RunPaths
 from pyorch.engine.base import RUN_STORAGE
 from pyorch.engine.manifest import Manifest
-from pyorch.errors import UserError
-from pyorch.files import make_folder, storage_error
 from pyorch.metrics import parse
-from pyorch.paths import RESULTS_VARIABLE, Paths, RunPaths
 from pyorch.plan import RunSpec, metrics_digest
-from pyorch.seal import SMALL_BYTES
-from pyorch.simulate import write_table
-from pyorch.store import Store
+from pyorch.run import process as run
+from pyorch.run.simulate import write_table
+from pyorch.store import seal
+from pyorch.store.seal import SMALL_BYTES
+from pyorch.store.store import Store
 from tests.forms import run_of
 from tests.inputs import ROOT
 from tools.prune import find_runs, size_of
@@ -591,11 +592,11 @@ def test_a_whole_run_is_put_back_when_it_was_moved_by_mistake(
 
     def meanwhile(path: Path) -> None:
         before(path)
-        monkeypatch.setattr("pyorch.store.make_folder", before)
+        monkeypatch.setattr("pyorch.store.store.make_folder", before)
         store.set_damaged_aside([run_hash])
         finish(store, make_spec(), events=1)
 
-    monkeypatch.setattr("pyorch.store.make_folder", meanwhile)
+    monkeypatch.setattr("pyorch.store.store.make_folder", meanwhile)
     (found,) = slow.set_damaged_aside([run_hash])
     assert (found.what, found.kept) == ("was altered", None)
     assert slow.is_done(run_hash)

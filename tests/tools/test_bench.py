@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.base.paths import default_paths
 from pyorch.build import ensure_built
-from pyorch.paths import default_paths
 from pyorch.pipeline import make_plan
 from tests.forms import form
 from tests.inputs import RUNS

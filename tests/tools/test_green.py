@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.paths import Paths
+from pyorch.base.paths import Paths
 from tests.inputs import ROOT, imported
 from tools import develop
 from tools.cpptests import SuiteResult

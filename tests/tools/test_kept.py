@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyorch.paths import Paths
-from pyorch.store import Store
+from pyorch.base.paths import Paths
+from pyorch.store.store import Store
 from tests.kept import Kept, version
 from tests.store.test_store import FINGERPRINT, finish, make_spec, metric
 

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch.errors import UserError
-from pyorch.layout import layout
-from pyorch.paths import Paths
+from pyorch.base.errors import UserError
+from pyorch.base.paths import Paths
+from pyorch.network.layout import layout
 from pyorch.plan import RunSpec, expand
 from pyorch.trace import Options
 from pyorch.trace.netanim import describe, seconds, spread, write_animation
@@ -146,10 +146,10 @@ from pathlib import Path
 import numpy as np
 
 from pyorch.build.info import read_build
-from pyorch.ns3 import load_simulation
-from pyorch.paths import RunPaths
+from pyorch.run.ns3 import load_simulation
+from pyorch.base.paths import RunPaths
 from pyorch.plan import RunSpec
-from pyorch.simulate import simulate
+from pyorch.run.simulate import simulate
 
 simulation_class = load_simulation(read_build(Path(sys.argv[1])))
 
@@ -263,7 +263,7 @@ class Run:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Run]]:
     """Simulate a variant of the study when it is first asked for."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     folder = tmp_path_factory.mktemp("trace")
     file = folder / "study.toml"
@@ -528,7 +528,7 @@ def test_sfc_messages_have_their_bytes(study: Callable[[str], Run]) -> None:
 def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
     """Pauses on a loop carry DCFIT's block behind the times, where tshark sees padding."""
     from pyorch.build import ensure_built, load_schema
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     build = ensure_built()
     experiment = load_experiment("dcfit/on-loop", schema=load_schema(build), paths=Paths(ROOT))

@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pyorch.config import traffic
-from pyorch.config.topology import Topology
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.base.paths import RESULTS_VARIABLE
 from pyorch.engine import LocalEngine
-from pyorch.errors import UserError
-from pyorch.findings import Findings
-from pyorch.loading.load import load_experiment
-from pyorch.paths import RESULTS_VARIABLE
+from pyorch.files.load import load_experiment
+from pyorch.network.topology import Topology
 from pyorch.pipeline import make_plan
-from pyorch.simulate import _set_paths
+from pyorch.run.simulate import _set_paths
+from pyorch.traffic import base as traffic
 from tests.strategies import ROOT, network
 
 MS = 10**9

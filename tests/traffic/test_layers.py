@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pyorch.config.cycles import ShortestPaths
-from pyorch.config.topology import Topology
-from pyorch.config.traffic import flows as flows_of
+from pyorch.network.cycles import ShortestPaths
+from pyorch.network.topology import Topology
 from pyorch.remarks.layers import Layers
+from pyorch.traffic.base import flows as flows_of
 from tests.forms import entries_of, network_of
 
 

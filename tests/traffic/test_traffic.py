@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.config import traffic, workloads
-from pyorch.config.topology import Topology
-from pyorch.errors import UserError
-from pyorch.findings import Findings
+from pyorch.base.errors import UserError
+from pyorch.base.findings import Findings
+from pyorch.network.topology import Topology
+from pyorch.traffic import base as traffic
+from pyorch.traffic import workloads
 from tests.strategies import ROOT, TOPOLOGIES, network
 
 WORKLOADS = ROOT / "experiments" / "workloads"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import Field, model_validator
 
-from pyorch.fields import Table
-from pyorch.paths import Paths
+from pyorch.base.fields import Table
+from pyorch.base.paths import Paths
 from tools.bakeoff.attacks import Tried
 from tools.bakeoff.compare import Compared, Cost, Values, Verdict, against
 from tools.bakeoff.parts import load_part

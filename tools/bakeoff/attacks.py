@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from pyorch.fields import Table
+from pyorch.base.fields import Table
+from pyorch.base.paths import Paths
 from pyorch.metrics.fields import Where
-from pyorch.paths import Paths
 from pyorch.pipeline import Plan, make_plan
 from tools.bakeoff.compare import Row, Values, Verdict, against
 from tools.bakeoff.parts import load_part

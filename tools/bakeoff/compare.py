@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from pyorch.fields import Table
+from pyorch.base.fields import Table
 from pyorch.metrics.base import SHARE
 from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.files import make_folder, write_atomically
+from pyorch.base.files import make_folder, write_atomically
 from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show, show_value
 from pyorch.report.style import COLUMN_INCHES, paper_style

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pyorch.errors import UserError
-from pyorch.fields import Table
-from pyorch.findings import Findings
-from pyorch.paths import Paths
-from pyorch.reading import read_toml
+from pyorch.base.errors import UserError
+from pyorch.base.fields import Table
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
+from pyorch.base.reading import read_toml
 
 Part = TypeVar("Part", bound=Table)
 

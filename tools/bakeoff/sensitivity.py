@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from pyorch.base.fields import Table
+from pyorch.base.paths import Paths
 from pyorch.cli.base import FAILED, OK, whole_number
-from pyorch.fields import Table
 from pyorch.metrics.fields import Where
-from pyorch.paths import Paths
 from pyorch.pipeline import Plan, make_plan
 from pyorch.report.statistics import Estimate, estimate
 from tools.bakeoff.compare import Row, Values, Verdict, against

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.findings import Findings
-from pyorch.paths import Paths
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.findings import Findings
+from pyorch.base.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.advice import load_advice
 from tools.bakeoff.attacks import all_tried, load_attacks
@@ -42,7 +42,7 @@ TWO = 2
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
     """Return the overrides of a scale. Raises UserError if there is no such scale."""
-    from pyorch.reading import read_toml
+    from pyorch.base.reading import read_toml
 
     common = read_toml(_home(paths) / COMMON, COMMON)
     known = [SMALL, *common.get("set", {})]
@@ -137,8 +137,9 @@ def _drawn(specs: Sequence[RunSpec]) -> set[str]:
 
     It may draw failed links, hosts and sizes of flows, or which of equally short paths they take.
     """
-    from pyorch.config import topology, traffic
-    from pyorch.config.cycles import ShortestPaths
+    from pyorch.network import topology
+    from pyorch.network.cycles import ShortestPaths
+    from pyorch.traffic import base as traffic
 
     first: dict[str, list[RunSpec]] = {}
     for spec in specs:
@@ -188,8 +189,8 @@ def schemes_of(paths: Paths) -> dict[str, str]:
 
     Schemes that modules add to comparisons come last.
     """
-    from pyorch.loading.variants import read_variants
-    from pyorch.reading import read_toml
+    from pyorch.base.reading import read_toml
+    from pyorch.files.variants import read_variants
 
     findings = Findings(f"experiments/{GROUP}/{COMMON}")
     common = read_toml(_home(paths) / COMMON, findings.file)

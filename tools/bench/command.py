@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pyorch.base.files import storage_error
+from pyorch.base.paths import Paths, RunPaths, default_paths
 from pyorch.cli.base import FAILED, OK, command, whole_number
-from pyorch.files import storage_error
-from pyorch.paths import Paths, RunPaths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from tools.bench import programs, record
 from tools.bench.programs import Simulated, Workload
@@ -189,7 +189,7 @@ def whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
     """Run once in a temporary store, so that nothing is reused from an earlier run."""
     from pyorch.engine import LocalEngine
     from pyorch.engine.log import read_notes
-    from pyorch.store import Store
+    from pyorch.store.store import Store
 
     with tempfile.TemporaryDirectory(prefix="pyorch-bench-") as folder:
         store = Store(Paths(plan.store.paths.root, Path(folder)), plan.store.name)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pyorch.build.info import read_build
 from pyorch.kinds import read_spec
-from pyorch.ns3 import load_simulation
-from pyorch.simulate import set_up
+from pyorch.run.ns3 import load_simulation
+from pyorch.run.simulate import set_up
 
 
 def main(build: str, file: str) -> None:

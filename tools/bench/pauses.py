@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.paths import Paths, default_paths
 from pyorch.cli.base import OK, command, whole_number
-from pyorch.errors import Problem, UserError
-from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
 from tools.bench import programs
 from tools.bench.command import REPEATS, WholeRun, whole_run

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.config.canonical import Setting, encode
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
+from pyorch.setting.canonical import Setting, encode
 
 if TYPE_CHECKING:
     from pyorch.build import BuildInfo

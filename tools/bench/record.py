@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pyorch.files import write_atomically
+from pyorch.base.files import write_atomically
 
 #: How many more instructions a hop may take than in the committed measurement, and by how much the
 #: share added by tables may grow.

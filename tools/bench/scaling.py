@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error
+from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, command
-from pyorch.errors import Problem, UserError
-from pyorch.files import storage_error
-from pyorch.paths import default_paths
 from tools.bench import programs
 from tools.bench.command import whole_run
 from tools.bench.pauses import INCAST, Paused, plan_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from pyorch.fields import Names
+from pyorch.base.fields import Names
 from pyorch.metrics.fields import Entry, EntryName, Where
 from pyorch.report.select import absent, among, value_text
 

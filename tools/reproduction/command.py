@@ -11,19 +11,19 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import write_atomically
+from pyorch.base.paths import Paths, default_paths
 from pyorch.cli import door
 from pyorch.cli import report as report_of_one
 from pyorch.cli.base import OK, command, tell_damage
-from pyorch.config.canonical import encode
-from pyorch.errors import Problem, UserError
-from pyorch.files import write_atomically
-from pyorch.paths import Paths, default_paths
 from pyorch.pipeline import Plan, make_plan
+from pyorch.setting.canonical import encode
 from tools.pictures import Picture, refresh, write_gallery
 
 if TYPE_CHECKING:
-    from pyorch.config.experiment import Experiment
-    from pyorch.store import Damage
+    from pyorch.setting.experiment import Experiment
+    from pyorch.store.store import Damage
     from tools.reproduction.page import Row, Study
 
 ALL = "all"
@@ -38,7 +38,7 @@ def names_of(pattern: str, paths: Paths) -> list[str] | None:
     "all", a folder of experiments/ ("gfc"), a pattern ("gfc/*"), or names separated by commas.
     Raises UserError if a part of it means none.
     """
-    from pyorch.loading.find import list_experiments
+    from pyorch.files.find import list_experiments
 
     parts = [part.strip().rstrip("/") for part in pattern.split(",") if part.strip()]
     known = [name for name, _ in list_experiments(paths)]
@@ -67,7 +67,7 @@ def study_of(name: str, paths: Paths, told: Told) -> Study:
 
     Raises UserError if it cannot be read.
     """
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
     from pyorch.report.data import ReportData
     from pyorch.report.expect import judge
     from tools.reproduction.page import Study
@@ -116,7 +116,7 @@ def rows_of(
     Numbers of a study that is not among the names, or not done, are as docs/reproduction.csv has
     them, as long as its settings are still the same. Raises UserError.
     """
-    from pyorch.loading.find import list_experiments
+    from pyorch.files.find import list_experiments
     from tools.reproduction.page import carry_over, from_csv, make_rows
     from tools.reproduction.published import load_published
 
@@ -133,7 +133,7 @@ def rows_of(
 
 def unread(name: str, paths: Paths) -> Study:
     """A study without results. Raises UserError if its file cannot be read."""
-    from pyorch.loading.load import load_experiment
+    from pyorch.files.load import load_experiment
 
     return unread_of(name, load_experiment(name, paths=paths))
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from pyorch.paths import default_paths
+from pyorch.base.paths import default_paths
 from tools.reproduction.page import Row, claims_of, from_csv
 
 

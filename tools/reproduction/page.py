@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
 from pyorch.metrics import parse_quantity
 from pyorch.report.expect import ExpectModel, Result, with_origin
 from pyorch.report.page import template, where_text
@@ -498,7 +498,7 @@ def write_page(
     rows: Sequence[Row], published: Published, folder: Path, links: Mapping[str, str]
 ) -> list[Path]:
     """Write index.html and reproduction.csv, .md and .tex into a folder; the page comes first."""
-    from pyorch.files import make_folder, write_atomically
+    from pyorch.base.files import make_folder, write_atomically
 
     make_folder(folder)
     texts = {

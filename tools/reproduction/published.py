@@ -10,13 +10,13 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from pyorch import gfc
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.reading import read_toml
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Entry, EntryName, Quantity, QuantityText
-from pyorch.reading import read_toml
 from pyorch.report.quantities import show_text
-from pyorch.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
+from pyorch.sizing import gfc
+from pyorch.sizing.theory import bytes_in, eta, gfc_stage_thresholds, gfc_sufficient_range
 from tools.reproduction.claims import Claim
 
 _G = 10**9

@@ -6,7 +6,7 @@ Run it as a program, or cell by cell (`# %%`) in an editor that knows cells.
 
 # %% ns-3, the modules of this project, and three more of ns-3
 from pyorch.build import ensure_built
-from pyorch.ns3 import load_all
+from pyorch.run.ns3 import load_all
 
 ns = load_all(ensure_built(), ("internet", "applications", "flow-monitor"))
 

@@ -8,7 +8,7 @@ Run it as a program, or cell by cell (`# %%`) in an editor that knows cells.
 import cppyy
 
 from pyorch.build import ensure_built
-from pyorch.ns3 import load_all
+from pyorch.run.ns3 import load_all
 
 ns = load_all(ensure_built())
 

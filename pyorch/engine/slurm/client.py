@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError
 
 #: How long an answer may take [s]; Slurm's own clients give up after some 10 to 100 seconds.
 PATIENCE_S = 60.0

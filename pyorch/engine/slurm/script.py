@@ -7,13 +7,13 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from pyorch import trust
+from pyorch.base import trust
+from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, python_path
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.engine.base import RUN_UNFIT
 from pyorch.engine.slurm.packing import Array
 from pyorch.engine.slurm.settings import Settings
 from pyorch.engine.slurm.submission import Submission
-from pyorch.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, python_path
 
 _SCRIPT = """\
 #!/bin/sh
@@ -31,7 +31,7 @@ if ! cd "$PYORCH_ROOT" || ! [ -x "$python" ] || ! [ -r "$manifest" ]; then
     }} >&2
     exit {unfit}
 fi
-exec "$python" -P -m pyorch.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
+exec "$python" -P -m pyorch.engine.slurm.node "$manifest" --task "$(($1 + SLURM_ARRAY_TASK_ID))" \\
     --runs-per-task {runs_per_job} --jobs {cores} --head {head}{build}
 """
 

@@ -18,11 +18,11 @@ from pydantic import (
     ValidationError,
 )
 
-from pyorch.errors import Problem, UserError, one_of, suggest
-from pyorch.paths import Paths, expanded
-from pyorch.reading import is_file, read_toml
-from pyorch.trust import SITE_FILE, vouch
-from pyorch.units import WALL_TIMES
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.paths import Paths, expanded
+from pyorch.base.reading import is_file, read_toml
+from pyorch.base.trust import SITE_FILE, vouch
+from pyorch.base.units import WALL_TIMES
 
 FILE_VARIABLE = "PYORCH_SLURM"
 

@@ -11,12 +11,12 @@ from enum import StrEnum
 from pathlib import Path
 from statistics import mean
 
+from pyorch.base.paths import RunPaths
 from pyorch.engine.log import log_tail, read_notes
+from pyorch.engine.progress import read_heartbeat
 from pyorch.engine.slurm.client import QueuedJob
 from pyorch.engine.slurm.submission import UNFIT, Submission
-from pyorch.paths import RunPaths
-from pyorch.progress import read_heartbeat
-from pyorch.store import Store
+from pyorch.store.store import Store
 
 #: If Slurm does not answer, a run with a sign of life within this time [s] counts as running.
 SIGN_OF_LIFE_S = 120.0

@@ -27,9 +27,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pyorch.engine.slurm.packing import Array
-from pyorch.errors import Problem, UserError
-from pyorch.files import (
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import (
     RESULTS_HINT,
     STORAGE_ERRORS,
     create_atomically,
@@ -38,7 +37,8 @@ from pyorch.files import (
     storage_error,
     write_atomically,
 )
-from pyorch.store import Store
+from pyorch.engine.slurm.packing import Array
+from pyorch.store.store import Store
 
 FOLDER = "slurm"
 _NOT_IN_NAMES = re.compile(r"[^\w./+-]", re.ASCII)

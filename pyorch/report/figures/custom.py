@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.errors import OwnCodeError, UserError, code_of, defect_of
+from pyorch.base.errors import OwnCodeError, UserError, code_of, defect_of
+from pyorch.base.reading import read_code
+from pyorch.base.trust import execute
 from pyorch.metrics.fields import Need
-from pyorch.reading import read_code
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
-from pyorch.trust import execute
 
 if TYPE_CHECKING:
     from pyorch.report.data import ReportData

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.errors import one_of
+from pyorch.base.errors import one_of
 from pyorch.metrics.fields import Size
 from pyorch.metrics.flow_kinds import FlowFilter, flow_times, percentile_of, samples_needed
 from pyorch.report.figures.base import (
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from pyorch.config.traffic import Flows
     from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
+    from pyorch.traffic.base import Flows
 
     Floats = NDArray[np.float64]
     Groups = list[tuple[Any, list[tuple[str, DataFrame]]]]
@@ -144,7 +144,7 @@ def _labels_of(run: RunTables, mask: NDArray[np.bool_]) -> NDArray[np.object_]:
     """The labels of the [[traffic]] entries that some flows of a run are of."""
     import numpy as np
 
-    from pyorch.config.traffic import label_of
+    from pyorch.traffic.base import label_of
 
     if len(run.setting.traffic) == 1:  # spares generating the flows
         return np.full(int(mask.sum()), label_of(run.setting.traffic[0], 0), dtype=object)

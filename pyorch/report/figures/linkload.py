@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.layout import layout
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Time, TrafficClass
+from pyorch.network.layout import layout
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OneRunAPanel, seed_note
 from pyorch.report.quantities import automatic

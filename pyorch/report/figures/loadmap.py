@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from pyorch.layout import Place, layers_of
+from pyorch.network.layout import Place, layers_of
 from pyorch.report.figures.names import Numbers, text_size
 from pyorch.report.figures.picture import Egress, Line, Map
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import BoundaryNorm, Colormap
     from pandas import DataFrame
 
-    from pyorch.config.topology import Topology
     from pyorch.metrics.loads import Loads
+    from pyorch.network.topology import Topology
 
 STEPS = 10
 """Colours of the scale."""

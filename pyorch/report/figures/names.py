@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyorch.layout import Place
+from pyorch.network.layout import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pyorch.config.topology import Topology
+    from pyorch.network.topology import Topology
 
 _TRIES = ((6.5, False), (5.5, False), (6.5, True), (5.0, True))
 """Sizes [pt], and whether names are vertical; the first that fits is used."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.layout import layout
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Time, TrafficClass
+from pyorch.network.layout import layout
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
 from pyorch.report.figures.picture import Egress, Episode, Picture
@@ -21,8 +21,8 @@ from pyorch.report.style import COLUMN_INCHES
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from pyorch.config.topology import Topology
     from pyorch.metrics import RunTables
+    from pyorch.network.topology import Topology
     from pyorch.report.data import ReportData
 
 _PARTS = {"cycle": 0, "stuck": 1, "chain": 2}
@@ -195,8 +195,8 @@ def _episode(number: int, formed: float, parts: DataFrame) -> Episode:
 
 
 def _network(run: RunTables) -> Topology:
-    import pyorch.config  # noqa: F401  (registers the kinds of topology)
-    from pyorch.config import topology
+    import pyorch.network  # noqa: F401  (registers the kinds of topology)
+    from pyorch.network import topology
 
     network = run.network
     switches = int((network.kinds == topology.SWITCH).sum())

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pyorch.layout import Place
+from pyorch.network.layout import Place
 from pyorch.report.figures.names import MOST_HOSTS, Numbers, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from pyorch.config.topology import Topology
+    from pyorch.network.topology import Topology
 
 Egress = tuple[int, int]
 

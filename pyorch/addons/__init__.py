@@ -1,0 +1,1 @@
+"""What the rest of the package does not need to work."""

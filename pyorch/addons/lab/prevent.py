@@ -1,0 +1,308 @@
+"""What prevents a network from deadlocking: cycles of dependencies, and what breaks them.
+
+A dependency is a turn: the egress that a frame comes from waits for the one that it goes to
+(`pyorch.network.cycles`). Without a cycle of turns there is no cyclic deadlock (Dally and Seitz,
+IEEE Transactions on Computers C-36(5), 1987).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from pyorch.addons.lab.cuts import (
+    Cut,
+    Judged,
+    Turn,
+    entries_without,
+    fewest_links,
+    fewest_turns,
+    name_of_turn,
+)
+from pyorch.addons.lab.drive import Cycle, Entries
+from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
+from pyorch.addons.lab.readable import Readable
+from pyorch.addons.lab.tags import MOST_CLASSES, tags_of
+from pyorch.addons.lab.updown import UpDown, most_bounces, orders
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.network import topology
+from pyorch.network.cycles import Egress, ShortestPaths, route_dependencies
+from pyorch.network.topology import Topology
+from pyorch.setting.dependency import ways_at_start
+from pyorch.traffic import base as traffic
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from pyorch.plan import RunSpec
+    from pyorch.setting.attributes import Catalogue
+
+MOST_CYCLES = 10_000
+"""Maximum number of cycles that are counted."""
+SHOWN = 8
+"""Maximum number of cycles, turns or links that are listed."""
+BELOW = " " * 10
+PRICE = f"{BELOW}price: "
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The turns of some routes, and their cycles: all of them or the first MOST_CYCLES."""
+
+    turns: int
+    cycles: tuple[Cycle, ...]
+
+    @classmethod
+    def of(cls, graph: nx.DiGraph[Egress]) -> Counted:
+        """Count those of a graph of dependencies."""
+        import networkx as nx
+
+        cycles = itertools.islice(nx.simple_cycles(graph), MOST_CYCLES)
+        return cls(graph.number_of_edges(), tuple(map(tuple, cycles)))
+
+    @property
+    def count(self) -> str:
+        """The number of cycles, for people."""
+        return (
+            f"{len(self.cycles)}" if len(self.cycles) < MOST_CYCLES else f"{MOST_CYCLES} and more"
+        )
+
+    def listed(self, network: Topology, most: int = SHOWN) -> Iterator[str]:
+        """The shortest cycles, one in each line."""
+        for cycle in sorted(self.cycles, key=lambda one: (len(one), one))[:most]:
+            yield "    " + " -> ".join(names_of(network, egress) for egress in (*cycle, cycle[0]))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change after which there is no cycle. name: its line. how: to apply it."""
+
+    name: str
+    how: str
+    price: Price
+    classes: int = 1
+
+    @property
+    def rank(self) -> tuple[float, float, int]:
+        """The criterion of `cheapest`, the least first: numbers as they are printed."""
+        return round(self.price.mean, 2), -round(100 * self.price.throughput), self.classes
+
+
+@dataclass(frozen=True, repr=False)
+class Prevention(Readable):
+    """The findings on a network and its routes.
+
+    judged: the routes. own: their turns and cycles. shortest: those of all shortest paths. fixed:
+    those of the routes and of `flows` flows with fixed paths; None if these add nothing. turn_cut,
+    link_cut: what to remove; link_cut is None if no set was found that leaves the hosts connected.
+    updown: up-down routing. classes: number of lossless classes needed for tagging, with a change
+    of class at each turn from down to up; no_tags: why a run cannot use them, "" if it can.
+    """
+
+    judged: Judged
+    own: Counted
+    shortest: Counted
+    turn_cut: Cut[Turn]
+    link_cut: Cut[Egress] | None
+    updown: UpDown
+    classes: int
+    fixed: Counted | None = None
+    flows: int = 0
+    no_tags: str = ""
+
+    @property
+    def network(self) -> Topology:
+        """The network."""
+        return self.judged.network
+
+    @property
+    def cycles(self) -> tuple[Cycle, ...]:
+        """The cycles of the routes, all of them or the first MOST_CYCLES."""
+        return self.own.cycles
+
+    @cached_property
+    def price_of_links(self) -> Price | None:
+        """The price of `link_cut`; None if there is none."""
+        if self.link_cut is None:
+            return None
+        gone = [self.network.links[link] for link in self.link_cut.items]
+        return price_of(self.judged.routes(gone), self.network)
+
+    @cached_property
+    def lost_pairs(self) -> LostPairs:
+        """The pairs of switches with hosts that `turn_cut` leaves without a shortest path."""
+        return of_turns(self.network, self.turn_cut.items)
+
+    @cached_property
+    def avoiding(self) -> Entries | None:
+        """Next hops, besides those of `judged`, that avoid `turn_cut`; None if none were found."""
+        return entries_without(self.judged.routes(), self.turn_cut.items)
+
+    @cached_property
+    def price_of_avoiding(self) -> Price | None:
+        """The price of the routes with `avoiding`; None if there are no such entries."""
+        if self.avoiding is None:
+            return None
+        routes = Judged(self.network, {**self.judged.entries, **self.avoiding}).routes()
+        return price_of(routes, self.network)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The changes after which there is no cycle, with their prices, the cheapest first."""
+        own = price_of(self.judged.routes(), self.network)
+        found = [
+            ("turns", "--avoid FILE writes [[route]] entries", self.price_of_avoiding, 1),
+            ("links", self._as_failed, self.price_of_links, 1),
+            ("up-down", "--out FILE writes [[route]] entries", self.updown.price, 1),
+        ]
+        if not self.no_tags and self.classes <= MOST_CLASSES:
+            found.append(("classes", "--tags FILE writes the rules", own, self.classes))
+        changes = [
+            Change(name, how, price, classes) for name, how, price, classes in found if price
+        ]
+        return sorted(changes, key=lambda change: change.rank)
+
+    @override
+    def lines(self) -> Iterator[str]:
+        """The output of the command: cycles, what breaks them, and at which price."""
+        network = self.network
+        turns_of = f"{self.own.count} of dependencies, in {self.own.turns} turns of"
+        if self.judged.entries:
+            hops = f"{len(self.judged.entries)} next hops of [[route]] entries, else shortest paths"
+            yield f"cycles:   {turns_of} the routes at the start: {hops}"
+        else:
+            yield f"cycles:   {turns_of} the shortest paths"
+        yield from self.own.listed(network)
+        if self.judged.entries:
+            count, turns = self.shortest.count, self.shortest.turns
+            yield f"{BELOW}all shortest paths: {count}, in {turns} turns"
+        if self.fixed:
+            whose = f"with the fixed paths of {self.flows} flows, which ignore [[route]]"
+            yield f"{BELOW}{whose}: {self.fixed.count}, in {self.fixed.turns} turns"
+            yield from self.fixed.listed(network, 1)
+        yield from self._of_turns()
+        yield from self._of_links()
+        all_hops = self.updown.price_of_all
+        share = f", {100 * all_hops.throughput:.0f} % if split evenly" if all_hops else ""
+        yield f"up-down:  {self.updown.price.words if self.updown.price else 'no price'}{share}"
+        classes = "if a frame changes class where it turns up again"
+        yield f"classes:  {self.classes} lossless, {classes}"
+        if self.no_tags:
+            yield f"{BELOW}not for this run: {self.no_tags}"
+        if self.classes > 1 and self.own.cycles:
+            yield f"{PRICE}headroom for {self.classes} classes instead of 1; all paths remain"
+        yield f"cheapest: {self._cheapest}"
+
+    def _of_turns(self) -> Iterator[str]:
+        turns = [name_of_turn(self.network, turn) for turn in self.turn_cut.items]
+        yield f"turns:    {_how_many(self.turn_cut)}{one_of(turns, SHOWN)}"
+        if turns:
+            yield PRICE + self.lost_pairs.words
+            if self.price_of_avoiding is None:
+                yield f"{BELOW}no [[route]] entries were found that avoid them"
+            else:
+                yield f"{BELOW}with [[route]] entries (--avoid): {self.price_of_avoiding.words}"
+
+    def _of_links(self) -> Iterator[str]:
+        names = self.network.names
+        if self.link_cut is None:
+            yield "links:    no set was found that leaves all hosts connected"
+            return
+        links = [f"{names[a]} - {names[b]}" for a, b in self.link_cut.items]
+        yield f"links:    {_how_many(self.link_cut)}{one_of(links, SHOWN)}"
+        if links and self.price_of_links:
+            yield f"{PRICE}{self.price_of_links.words}"
+
+    @property
+    def _as_failed(self) -> str:
+        """How to remove the links: what to add to the experiment file."""
+        names = self.network.names
+        links = self.link_cut.items if self.link_cut else ()
+        listed = ", ".join(f'["{names[a]}", "{names[b]}"]' for a, b in links)
+        return f"add {listed} to failed_links"
+
+    @property
+    def _cheapest(self) -> str:
+        """The cheapest change, and by which criterion."""
+        if not self.own.cycles:
+            if self.fixed and self.fixed.cycles:
+                return "let flows with fixed paths follow the routes, which have no cycle"
+            return "no change: the routes have no cycle"
+        if not self.changes:
+            return "none of these can be applied"
+        best = self.changes[0]
+        order = "by mean path length, then throughput, then number of lossless classes"
+        return f"{best.name} ({best.how}), {order}"
+
+
+def prevent(network: Topology, root: str = "", entries: Entries | None = None) -> Prevention:
+    """Examine the routes of a network. root: highest switch of up-down routing.
+
+    entries: [[route]] entries at the start; elsewhere all shortest paths over the links that are up
+    then. Raises UserError if there is no such switch.
+    """
+    switches = [one for one in network.names if not network.is_host(one)]
+    if root and root not in switches:
+        what = f"there is no switch {root!r}"
+        raise UserError([Problem("--root", what, one_of(switches), suggest(root, switches))])
+    judged = Judged(network, entries or {})
+    graph = judged.graph()
+    full = route_dependencies(ShortestPaths.of(network)) if entries else graph
+    own = Counted.of(graph)
+    return Prevention(
+        judged,
+        own,
+        Counted.of(full) if entries else own,
+        fewest_turns(graph),
+        fewest_links(judged),
+        UpDown.of(network, network.numbers[root] if root else None),
+        1 + min(most_bounces(full, order) for order in orders(network)),
+    )
+
+
+def prevent_run(spec: RunSpec, types: Catalogue, root: str = "") -> Prevention:
+    """Examine the network of a run, with its [[route]] entries and the fixed paths of its flows.
+
+    root: highest switch of up-down routing. Raises UserError if there is no such switch.
+    """
+    setting = spec.setting
+    network = topology.build(setting.topology)
+    found = prevent(network, root, ways_at_start(setting, network).diverted)
+    try:
+        flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+    except UserError:  # such as traffic around a cycle where there is none: the run reports it
+        return found
+    paths = [path.tolist()[1:-1] for path in flows.paths.values()]
+    found = replace(found, fixed=_fixed(found.judged, paths), flows=len(paths))
+    try:
+        tags_of(spec, types)
+    except UserError as error:
+        return replace(found, no_tags=error.problems[0].what)
+    return found
+
+
+def _fixed(judged: Judged, paths: Collection[Sequence[int]]) -> Counted | None:
+    """The cycles of routes with fixed paths, of switches; None if these add no turn."""
+    graph = judged.graph()
+    before = graph.number_of_edges()
+    for path in paths:
+        graph.add_edges_from(itertools.pairwise(itertools.pairwise(path)))
+    return Counted.of(graph) if graph.number_of_edges() > before else None
+
+
+def _how_many(cut: Cut[Any]) -> str:
+    if not cut.items:
+        return "none to remove"
+    if cut.exact:
+        return f"{len(cut.items)} must be removed, and no fewer suffice: "
+    return f"{len(cut.items)} suffice (greedy; at least {cut.least}): "
+
+
+def names_of(network: Topology, egress: Egress) -> str:
+    """A port as in experiment files."""
+    return f"{network.names[egress[0]]}:{network.names[egress[1]]}"

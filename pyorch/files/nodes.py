@@ -1,0 +1,124 @@
+"""[[node]]: sections of C++ objects that apply to some nodes only."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyorch.base.errors import suggest
+from pyorch.base.findings import Findings, Path
+from pyorch.network.topology import Topology
+from pyorch.setting.attributes import DEFAULTS, INTERFACES, Catalogue, TypeInfo, resolve_section
+from pyorch.setting.canonical import NodeAttributes
+
+#: Keys of an entry that are not sections.
+_OWN = ("names", "label")
+#: Types whose objects only one kind of node has: True for hosts.
+_ONLY = {"ns3::lossless::Switch": False, "ns3::rdma::Host": True}
+_NOT_OF_NODES = "ns3::rdma::QueuePair"
+
+
+def resolve_nodes(
+    entries: Sequence[Any],
+    network: Topology,
+    types: Catalogue | None,
+    schemes: Mapping[str, Any],
+    findings: Findings,
+) -> list[NodeAttributes]:
+    """Validate [[node]] entries; names come in the network's order.
+
+    Sections of schemes that the run does not use are left out. schemes: the TypeIds of the run's
+    flow controls, agents and buffer policy. Without types only the names are checked, and sections
+    stay as they are written.
+    """
+    resolved = []
+    for number, entry in enumerate(entries):
+        path: Path = ("node", str(number))
+        if not isinstance(entry, dict):
+            findings.add(path, f"a table is expected (got {entry!r})")
+            continue
+        names = _names(entry.get("names"), network, findings, (*path, "names"))
+        attributes: dict[str, dict[str, str]] = {}
+        for key, data in entry.items():
+            if key in _OWN:
+                continue
+            if types is None:
+                attributes[key] = as_written(data)
+                continue
+            info = types.find(key)
+            if info is None:
+                findings.unknown((*path, key), "section", key, [*_OWN, *types.sections])
+                continue
+            values = resolve_section(types, info, data, findings, (*path, key))
+            if _fits(info, names, network, types, schemes, findings, (*path, key)) and values:
+                attributes[info.name] = attributes.get(info.name, {}) | values
+            elif info.name == DEFAULTS["buffer_policy"] and types.policy_attributes(values):
+                own = attributes.setdefault(schemes["buffer_policy"], {})
+                own |= types.policy_attributes(values) | own
+        if attributes:
+            sections = dict(sorted(attributes.items()))
+            resolved.append(NodeAttributes(nodes=names, attributes=sections))
+    return resolved
+
+
+def as_written(section: object) -> dict[str, str]:
+    """Return a section that cannot be checked without the types: its values as JSON."""
+    data = section if isinstance(section, Mapping) else {}
+    return {key: json.dumps(value, sort_keys=True, default=str) for key, value in data.items()}
+
+
+def _names(value: object, network: Topology, findings: Findings, path: Path) -> list[str]:
+    """Return the nodes meant by names and patterns such as "spine*"."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list) or not given or not all(isinstance(n, str) for n in given):
+        what = "missing" if value is None else f"{value!r} is not allowed"
+        findings.add(path, what, 'names of nodes, or patterns such as "spine*"')
+        return []
+    found: set[str] = set()
+    for name in given:
+        nodes = fnmatch.filter(network.names, name)
+        if not nodes:
+            hint = suggest(name, network.names)
+            findings.add(path, f"there is no node {name!r}", None, hint)
+        found.update(nodes)
+    return [name for name in network.names if name in found]
+
+
+def _fits(
+    info: TypeInfo,
+    names: Sequence[str],
+    network: Topology,
+    types: Catalogue,
+    schemes: Mapping[str, Any],
+    findings: Findings,
+    path: Path,
+) -> bool:
+    """Whether the nodes have such objects; objects that no node can have are noted."""
+    if info.name == _NOT_OF_NODES or types.derives(info, INTERFACES["congestion_control"]):
+        what = "belongs to flows, not to a node"
+        findings.add(path, what, "switch, host, buffer, port and the schemes of a node")
+        return False
+    if types.derives(info, INTERFACES["buffer_policy"]):
+        return bool(info.name == schemes["buffer_policy"])  # of every node
+    if types.derives(info, INTERFACES["forwarding"]):
+        if info.name != schemes["forwarding"]:
+            return False  # checked, but this run does not use it
+        allowed = {False: True, True: False}
+    elif types.is_scheme(info):
+        agents = types.derives(info, INTERFACES["agents"])
+        of_switches = schemes["agents"] if agents else schemes["flow_control"]
+        of_hosts = schemes["host_agents"] if agents else schemes["flow_control"]
+        if info.name not in (*of_switches, *of_hosts):
+            return False  # checked, but this run does not use it
+        allowed = {False: info.name in of_switches, True: info.name in of_hosts}
+    elif info.name in _ONLY:
+        allowed = {kind: kind == _ONLY[info.name] for kind in (False, True)}
+    else:
+        allowed = {False: True, True: True}
+    wrong = [name for name in names if not allowed[network.is_host(name)]]
+    for name in wrong[:1]:
+        kind = "host" if network.is_host(name) else "switch"
+        findings.add(path, f"{name} is a {kind} and has no {path[-1]}", "nodes that have one")
+    return not wrong

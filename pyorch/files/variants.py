@@ -1,0 +1,174 @@
+"""Variants: from the file itself, from files next to it, and from modules' comparison.toml.
+
+A file with variants has tables [variants.NAME], patches as in an experiment, or is a scheme file
+(pyorch.files.schemes). Those of modules join if they choose a scheme under a key that `modules`
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, get_args
+
+from pyorch.base.errors import Problem, UserError, suggest
+from pyorch.base.findings import Findings, Path, dotted
+from pyorch.build.sources import present_modules
+from pyorch.files.layers import read_layers
+from pyorch.files.model import Compared, is_whole
+from pyorch.files.patch import PatchError, leaves, nest
+from pyorch.files.schemes import CHAINS, SchemeFile, read_scheme
+
+if TYPE_CHECKING:
+    from pyorch.base.paths import Paths
+
+FILES, MODULES = "files", "modules"
+"""Keys of [variants] that are not variants."""
+COMPARED = get_args(Compared)
+_PATTERN = 'files, "schemes/*.toml"'
+_SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant: its file, and its changes; those of a scheme are made for each setting."""
+
+    file: str
+    changes: list[tuple[Path, Any]]
+    scheme: SchemeFile | None = None
+
+    @property
+    def chooses(self) -> str | None:
+        """Which of COMPARED it is about; an end-to-end scheme may also choose those below it."""
+        keys = {path[0] for path, _ in self.changes}
+        keys |= {key for key, one in self.scheme.chosen.items() if one} if self.scheme else set()
+        return next((key for key in reversed(COMPARED) if key in keys), None)
+
+
+def read_variants(
+    table: object, folder: FilePath, paths: Paths, findings: Findings
+) -> dict[str, Variant]:
+    """Return all variants of [variants] by name, in the order in which they run.
+
+    First those of the table, then those of files in `folder`, then those of modules. Notes problems
+    of the table and of the files.
+    """
+    if not isinstance(table, dict):
+        findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
+        return {}
+    named = {key: one for key, one in table.items() if key not in (FILES, MODULES)}
+    found = dict(_patched(named, findings))
+    for file in _files(table.get(FILES, []), folder, findings):
+        _add(found, _read(file, file.name, findings), findings)
+    _add(found, _of_modules(table.get(MODULES, []), bool(found), paths, findings), findings)
+    return found
+
+
+def read_patches(
+    path: Path, table: object, findings: Findings
+) -> Iterator[tuple[str, list[tuple[Path, Any]]]]:
+    """Yield the changes of tables such as [variants.NAME], by name; notes wrong ones."""
+    if not isinstance(table, dict):
+        findings.add(path, f"{table!r} is not a table", f"[{dotted(path)}.NAME]")
+        return
+    for name, patch in table.items():
+        at = (*path, name)
+        if not isinstance(patch, dict):
+            findings.add(at, f"{patch!r} is not a table", f"[{dotted(at)}]")
+            continue
+        try:
+            changes = list(leaves(nest(patch)))
+        except PatchError as error:
+            findings.add(at, str(error))
+        else:
+            yield name, [change for change in changes if may_change(at, change[0], findings)]
+
+
+def may_change(path: Path, key: Path, findings: Findings) -> bool:
+    """Whether a setting may change a key; if not, notes it at a path."""
+    if is_whole(key):
+        what = f"{dotted(key)!r} belongs to the experiment as a whole"
+        findings.add(path, what, "keys that describe a run")
+    return not is_whole(key)
+
+
+def _patched(table: object, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    for name, changes in read_patches(("variants",), table, findings):
+        yield name, Variant(findings.file, changes)
+
+
+def _add(
+    found: dict[str, Variant], more: Iterator[tuple[str, Variant]], findings: Findings
+) -> None:
+    for name, variant in more:
+        first = found.setdefault(name, variant)
+        if first is not variant:
+            what = f"{name!r} is also a variant of {first.file}"
+            where = f"{variant.file}: " + ("name" if variant.scheme else "variants")
+            findings.merge([Problem(where, what, "each name once", "rename this one")])
+
+
+def _files(written: object, folder: FilePath, findings: Findings) -> Iterator[FilePath]:
+    """Yield the files that patterns name, each once, in the order of their names."""
+    patterns = [written] if isinstance(written, str) else written
+    if not isinstance(patterns, list) or not all(isinstance(entry, str) for entry in patterns):
+        findings.add(("variants", FILES), f"{written!r} is not allowed", _PATTERN)
+        return
+    for entry in patterns:
+        files: list[FilePath] = []
+        # not a pattern: absolute, empty, ".", or longer than a name can be
+        with suppress(NotImplementedError, ValueError, IndexError, OSError):
+            files = sorted(folder.glob(entry))
+        if not files:
+            what = f"no file is called {entry!r} next to the experiment file"
+            findings.add(("variants", FILES), what, _PATTERN)
+        yield from files
+
+
+def _of_modules(
+    written: object, compares: bool, paths: Paths, findings: Findings
+) -> Iterator[tuple[str, Variant]]:
+    """Yield what modules add to a study that compares some of COMPARED."""
+    at = ("variants", MODULES)
+    keys = written if isinstance(written, list) else [written]
+    wrong = [one for one in keys if one not in COMPARED]
+    for one in wrong:
+        hint = suggest(str(one), COMPARED)
+        findings.add(at, f"{one!r} is not allowed", ", ".join(COMPARED), hint)
+    if wrong or not keys:
+        return
+    if not compares:
+        hint = "add [variants.NAME] tables, or leave 'modules' out"
+        findings.add(at, "there are no variants to compare", None, hint)
+        return
+    for module in present_modules(paths.modules):
+        if module.comparison.is_file():
+            for name, variant in _read(module.comparison, str(module.comparison), findings):
+                if variant.chooses in keys:
+                    yield name, variant
+                elif variant.chooses is None:
+                    where = f"{variant.file}: variants.{name}"
+                    findings.merge([Problem(where, "it selects no scheme", _SHAPE)])
+
+
+def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    """Yield the variants of a file; notes its problems."""
+    try:
+        content, places = read_layers(file, label, joined=CHAINS)
+    except UserError as error:
+        findings.merge(error.problems)
+        return
+    own = Findings(label, places)
+    if "variants" in content:
+        for key in content.keys() - {"variants"}:
+            own.add((key,), "is next to [variants.NAME]", "no other tables in such a file")
+        if not content["variants"]:
+            own.add(("variants",), "there are none", _SHAPE)
+        yield from _patched(content["variants"], own)
+    else:
+        scheme = read_scheme(content, own)
+        if scheme is not None and not own.problems:
+            yield scheme.name, Variant(label, [], scheme)
+    findings.merge(own.problems)

@@ -1,0 +1,521 @@
+"""Networks: a registry of topology kinds, from a validated table to flat arrays.
+
+A kind is one class in topology_kinds.py: the pydantic model of its keys, and `wire`, which adds
+nodes and links. Hosts have exactly one link and are numbered first, in the order h0, h1, ...;
+switches follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path as FilePath
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from pyorch.base.errors import UserError, code_of, suggest
+from pyorch.base.fields import NEVER, Kind, Link, LinkRate, Never, Table, Time
+from pyorch.base.findings import Findings, Path
+
+HOST, SWITCH = 0, 1
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A network. Node and link numbers count from 0 in the order of the arrays.
+
+    kinds: uint8 (nodes,), 0 host and 1 switch. a, b: uint32 (links,), the ends of each link. rates:
+    uint64 (links,), bit/s. delays: int64 (links,), ps one way. failures: (link, down_ps, up_ps);
+    down 0 is before the start, up -1 is never again. server_size: number of consecutive hosts in a
+    server. scale_up: bit/s and ps of each host's link into the domain of its server; None: no
+    domain. failover: flows move from a host whose link fails to another of its server. nic_size:
+    number of consecutive hosts that share a NIC, a switch with one link to the rest; 1: none do.
+    """
+
+    names: tuple[str, ...]
+    kinds: npt.NDArray[np.uint8]
+    a: npt.NDArray[np.uint32]
+    b: npt.NDArray[np.uint32]
+    rates: npt.NDArray[np.uint64]
+    delays: npt.NDArray[np.int64]
+    failures: tuple[tuple[int, int, int], ...] = ()
+    server_size: int = 1
+    scale_up: tuple[int, int] | None = None
+    failover: bool = False
+    nic_size: int = 1
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Node numbers by name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def links(self) -> dict[tuple[int, int], int]:
+        """Link numbers by their ends, in either order."""
+        pairs = list(zip(self.a.tolist(), self.b.tolist(), strict=True))
+        forth = {pair: link for link, pair in enumerate(pairs)}
+        return forth | {(b, a): link for (a, b), link in forth.items()}
+
+    @cached_property
+    def hosts(self) -> npt.NDArray[np.uint32]:
+        """Numbers of the hosts."""
+        return np.flatnonzero(self.kinds == HOST).astype(np.uint32)
+
+    @cached_property
+    def racks(self) -> npt.NDArray[np.uint32]:
+        """For every node number, the switch to which a host is attached; for a switch, itself."""
+        racks = np.arange(len(self.names), dtype=np.uint32)
+        for end, other in ((self.a, self.b), (self.b, self.a)):
+            of_host = self.kinds[end] == HOST
+            racks[end[of_host]] = other[of_host]
+        return racks
+
+    @cached_property
+    def leaves(self) -> npt.NDArray[np.uint32]:
+        """Like racks, but the switch behind the NIC for hosts that share one."""
+        if self.nic_size == 1:
+            return self.racks
+        above = np.arange(len(self.names), dtype=np.uint32)
+        nics = self.nics
+        for end, other in ((self.a, self.b), (self.b, self.a)):
+            up = np.isin(end, nics) & (self.kinds[other] == SWITCH)
+            above[end[up]] = other[up]
+        leaves = above[self.racks]
+        leaves[nics] = nics
+        return leaves
+
+    @cached_property
+    def nics(self) -> npt.NDArray[np.uint32]:
+        """Node numbers of the NICs that hosts share."""
+        shared = np.unique(self.racks[self.hosts]) if self.nic_size > 1 else np.zeros(0)
+        return shared.astype(np.uint32)
+
+    @cached_property
+    def host_rates(self) -> npt.NDArray[np.uint64]:
+        """For every node number, a host's share of its NIC's rate [bit/s]; 0 for switches."""
+        rates = np.zeros(len(self.names), dtype=np.uint64)
+        for end in (self.a, self.b):
+            of_host = self.kinds[end] == HOST
+            rates[end[of_host]] = self.rates[of_host] // self.nic_size
+        return rates
+
+    @cached_property
+    def servers(self) -> npt.NDArray[np.uint32]:
+        """For every node, the number of its server, from 0; switches belong to none."""
+        servers = np.full(len(self.names), np.iinfo(np.uint32).max, dtype=np.uint32)
+        servers[self.hosts] = np.arange(len(self.hosts)) // self.server_size
+        return servers
+
+    @cached_property
+    def failed_links(self) -> frozenset[int]:
+        """Links that are down from the start."""
+        return frozenset(link for link, down, _ in self.failures if down == 0)
+
+    @cached_property
+    def host_names(self) -> frozenset[str]:
+        """Names of the hosts."""
+        return frozenset(self.names[host] for host in self.hosts.tolist())
+
+    def is_host(self, name: str) -> bool:
+        """Whether there is a host with that name."""
+        return name in self.host_names
+
+    def link_index(self, name_a: str, name_b: str) -> int:
+        """Return the number of the link between two nodes. Raises KeyError if there is none."""
+        return self.links[self.numbers[name_a], self.numbers[name_b]]
+
+    def neighbours(self, name: str) -> list[str]:
+        """Names of the nodes to which a node has links, in the order of the links."""
+        node = self.numbers[name]
+        return [self.names[b] for a, b in self.links if a == node]
+
+    def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
+        """Hosts that the first host cannot reach over links that are up at the start."""
+        failed = self.failed_links if failed is None else failed
+        up = np.array([link not in failed for link in range(len(self.a))], dtype=bool)
+        part = np.arange(len(self.names))
+        a, b = self.a[up], self.b[up]
+        while True:  # assign the lower number to both ends of every link until nothing changes
+            lowest = np.minimum(part[a], part[b])
+            before = part.copy()
+            np.minimum.at(part, a, lowest)
+            np.minimum.at(part, b, lowest)
+            part = part[part]
+            if np.array_equal(part, before):
+                break
+        return [
+            self.names[host] for host in self.hosts.tolist() if part[host] != part[self.hosts[0]]
+        ]
+
+
+NO_NETWORK = Topology(
+    (),
+    np.zeros(0, np.uint8),
+    np.zeros(0, np.uint32),
+    np.zeros(0, np.uint32),
+    np.zeros(0, np.uint64),
+    np.zeros(0, np.int64),
+)
+"""A network without any node."""
+
+
+@dataclass
+class Wiring:
+    """Nodes and links while a kind adds them."""
+
+    hosts: list[str] = field(default_factory=list)
+    switches: list[str] = field(default_factory=list)
+    links: list[tuple[str, str, int, int]] = field(default_factory=list)
+
+    def add_hosts(self, count: int) -> None:
+        """Add the hosts h0, h1, ..."""
+        self.hosts = [f"h{number}" for number in range(count)]
+
+    def link(self, a: str, b: str, rate: int, delay: int) -> None:
+        """Add a link of a rate [bit/s] and a delay [ps]."""
+        self.links.append((a, b, rate, delay))
+
+    def share_nics(self, size: int) -> list[str]:
+        """Put a NIC, nic0, ..., between every `size` consecutive hosts and their switch.
+
+        Return the problems: NICs whose hosts are not on one switch.
+        """
+        place = {end: number for number, link in enumerate(self.links) for end in link[:2]}
+        wrong = []
+        for number in range(len(self.hosts) // size):
+            nic, hosts = f"nic{number}", self.hosts[number * size : (number + 1) * size]
+            up = {
+                (b if a == host else a, rate, delay)
+                for host in hosts
+                for a, b, rate, delay in (self.links[place[host]],)
+            }
+            if len(up) > 1:
+                wrong.append(f"{hosts[0]} to {hosts[-1]}")
+            switch, rate, delay = min(up)
+            self.switches.append(nic)
+            for host in hosts:
+                self.links[place[host]] = (host, nic, rate, 0)
+            self.link(nic, switch, rate, delay)
+        return wrong
+
+    def finish(self) -> Topology:
+        """Return the arrays."""
+        names = (*self.hosts, *self.switches)
+        numbers = {name: number for number, name in enumerate(names)}
+        kinds = [HOST] * len(self.hosts) + [SWITCH] * len(self.switches)
+        return Topology(
+            names=names,
+            kinds=np.array(kinds, dtype=np.uint8),
+            a=np.array([numbers[link[0]] for link in self.links], dtype=np.uint32),
+            b=np.array([numbers[link[1]] for link in self.links], dtype=np.uint32),
+            rates=np.array([link[2] for link in self.links], dtype=np.uint64),
+            delays=np.array([link[3] for link in self.links], dtype=np.int64),
+        )
+
+
+class Failure(Table):
+    """A link that goes down during the run, and may come up again."""
+
+    link: Link
+    down: Time
+    up: Annotated[Time | None, Never()] = None
+
+
+class ScaleUp(Table):
+    """The scale-up domain of a server: each host's link into it, and the delay across it."""
+
+    rate: LinkRate
+    delay: Time
+
+
+class TopologyTable(Kind):
+    """The keys that every kind of topology has.
+
+    source: the paper that a kind comes from, if any.
+    """
+
+    source: ClassVar[str] = ""
+    lists_links: ClassVar[bool] = False
+    """Whether the table, or a file, lists all links."""
+    left_out = frozenset(
+        {"random_failed_links", "dependency", "hosts_per_server", "hosts_per_nic", "failover"}
+    )
+
+    rate: LinkRate = Field(description="Rate of links without their own.")
+    delay: Time = Field(description="One-way delay of links without their own.")
+    failed_links: list[Link] = Field(
+        default=[], description="Links that are down from the start, each given by its two ends."
+    )
+    random_failed_links: int = Field(
+        default=0,
+        ge=0,
+        description="Number of links between switches that fail, drawn from the seed.",
+    )
+    dependency: Literal["any", "cyclic"] = Field(
+        default="any",
+        description="Condition for random failures; cyclic: the remaining routes can deadlock.",
+    )
+    failures: list[Failure] = Field(
+        default=[], description="Links that go down during the run, and optionally come up again."
+    )
+
+    hosts_per_server: int = Field(
+        default=1, ge=1, le=1024, description="Number of consecutive hosts that form a server."
+    )
+    hosts_per_nic: int = Field(
+        default=1, ge=1, le=64, description="Number of consecutive hosts of a server behind a NIC."
+    )
+    scale_up: ScaleUp | None = Field(
+        default=None,
+        description="Domain that connects the hosts of a server; none: they use the network.",
+    )
+    failover: bool = Field(
+        default=False,
+        description="Flows of a host whose link fails move to another host of its server.",
+    )
+
+    def wire(self) -> Wiring:
+        """Create nodes and links."""
+        raise NotImplementedError
+
+    def read(
+        self,
+        folder: FilePath,  # noqa: ARG002 (some need them)
+        findings: Findings,  # noqa: ARG002
+        path: Path,  # noqa: ARG002
+    ) -> TopologyTable | None:
+        """Return the table to build: if a file is read, another one, of kind explicit.
+
+        folder: that of the experiment file. Notes problems of the file, and then returns None.
+        """
+        return self
+
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        """Problems other than types: (path inside the table, what, allowed)."""
+        return []
+
+    def filled(self) -> Self:
+        """Return the table with defaults: rates and delays of tiers default to those of hosts."""
+        absent = [name for name in type(self).model_fields if getattr(self, name) is None]
+        rates = {name: self.rate for name in absent if name.endswith("_rate")}
+        delays = {name: self.delay for name in absent if name.endswith("_delay")}
+        return self.model_copy(update=rates | delays)
+
+
+KINDS: dict[str, type[TopologyTable]] = {}
+"""Every kind of topology and the model of its table; filled when pyorch.network is imported."""
+
+K = TypeVar("K", bound=type[TopologyTable])
+
+
+def topology(kind: str) -> Callable[[K], K]:
+    """Register a kind of topology."""
+
+    def register(model: K) -> K:
+        KINDS[kind] = model
+        model.registered = kind
+        return model
+
+    return register
+
+
+@dataclass(frozen=True)
+class ResolvedTopology:
+    """A topology with defaults filled in, and its network."""
+
+    table: TopologyTable
+    network: Topology
+
+
+def resolve(
+    data: object,
+    findings: Findings,
+    path: Path = ("topology",),
+    folder: FilePath = FilePath(),
+) -> ResolvedTopology | None:
+    """Validate a [topology] table as written; note problems and return None if there are any.
+
+    folder: that of the files that it names.
+    """
+    if not isinstance(data, Mapping):
+        findings.add(path, "missing", None, "add a table [topology] with its 'kind'")
+        return None
+    before = len(findings.problems)
+    table = findings.validate_kind("topology", KINDS, dict(data), path)
+    if table is None:
+        return None
+    for at, what, allowed in table.problems():
+        findings.add((*path, *at), what, allowed)
+    if table.dependency == "cyclic" and not table.random_failed_links:
+        what = "without random failed links nothing is drawn until the dependency is cyclic"
+        findings.add((*path, "dependency"), what, "with random_failed_links above 0")
+    if len(findings.problems) > before:
+        return None
+    table = table.read(folder, findings, path)
+    if table is None or not _check_nics(table, findings, path):
+        return None
+    network = _wired(table)
+    _check_links(table, network, findings, path)
+    _check_servers(table, network, findings, path)
+    if len(findings.problems) > before:
+        return None
+    canonical = _canonical(table, network)
+    network = _with_failures(network, canonical)
+    _check_connected(network, table, findings, path)
+    return ResolvedTopology(canonical, network) if len(findings.problems) == before else None
+
+
+@lru_cache(maxsize=8)  # a run, and its metrics, ask for the same one several times
+def build(table: TopologyTable) -> Topology:
+    """Build the network of a topology. Raises UserError if a failed link does not exist."""
+    findings = Findings("topology")
+    network = _wired(table)
+    _check_links(table, network, findings, ())
+    if findings.problems:
+        raise UserError(findings.problems)
+    return _with_failures(network, table)
+
+
+def _wired(table: TopologyTable) -> Topology:
+    with code_of(type(table), f"topology {table.kind!r}"):
+        wiring = table.wire()
+        if table.hosts_per_nic > 1:
+            wiring.share_nics(table.hosts_per_nic)
+        return wiring.finish()
+
+
+def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
+    """Note what prevents hosts from sharing NICs; return whether nothing does."""
+    size, at = table.hosts_per_nic, (*path, "hosts_per_nic")
+    before = len(findings.problems)
+    if table.hosts_per_server % size:
+        what = f"a server has {table.hosts_per_server} hosts, and a NIC {size}"
+        findings.add(at, what, "a number that divides hosts_per_server")
+    elif size > 1 and table.failover:
+        what = "hosts that share a NIC cannot fail over"
+        findings.add((*path, "failover"), what, "with a NIC for each host")
+    elif size > 1 and table.lists_links:
+        findings.add(at, f"links of kind '{table.kind}' are listed", None, "list NICs as switches")
+    elif size > 1:
+        with code_of(type(table), f"topology {table.kind!r}"):
+            wiring = table.wire()
+        if len(wiring.hosts) % size == 0:
+            for hosts in wiring.share_nics(size):
+                what = f"{hosts} are not on one switch"
+                findings.add(at, what, "hosts of one switch behind a NIC")
+    return len(findings.problems) == before
+
+
+def trunks(network: Topology) -> list[int]:
+    """Return the links between switches, not NICs, that have not failed from the start."""
+    both = (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
+    both &= ~(np.isin(network.a, network.nics) | np.isin(network.b, network.nics))
+    return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
+
+
+def ends_of(network: Topology, link: int) -> list[str]:
+    """Return the names of the two ends of a link."""
+    return [network.names[network.a[link]], network.names[network.b[link]]]
+
+
+def _check_links(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
+    """Every failed link must be a link."""
+    named: list[tuple[Path, list[str]]] = [
+        (("failed_links", str(n)), link) for n, link in enumerate(table.failed_links)
+    ]
+    named += [(("failures", str(n), "link"), f.link) for n, f in enumerate(table.failures)]
+    for at, link in named:
+        check_link(network, link, findings, (*path, *at))
+    for number, failure in enumerate(table.failures):
+        if failure.up is not None and failure.up <= failure.down:
+            at = (*path, "failures", str(number), "up")
+            findings.add(at, "the link comes up before it goes down", "a time after 'down'")
+
+
+def _check_servers(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
+    size, hosts = table.hosts_per_server, len(network.hosts)
+    if hosts % size:
+        what = f"{hosts} hosts in servers of {size}"
+        findings.add((*path, "hosts_per_server"), what, "a number that divides that of the hosts")
+    for key in ("scale_up", "failover"):
+        if size == 1 and getattr(table, key):
+            what = "a server of one host cannot fail over"
+            findings.add((*path, key), what, "with 'hosts_per_server' from 2")
+
+
+def check_link(network: Topology, ends: Sequence[str], findings: Findings, path: Path) -> bool:
+    """Note a problem unless there is a link between two nodes; return whether there is one."""
+    unknown = [name for name in ends if name not in network.numbers]
+    for name in unknown:
+        hint = suggest(name, network.names)
+        findings.add(path, f"there is no node {name!r}", _some_names(network), hint)
+    if unknown:
+        return False
+    if (network.numbers[ends[0]], network.numbers[ends[1]]) not in network.links:
+        what = f"there is no link between {ends[0]} and {ends[1]}"
+        neighbours = ", ".join(network.neighbours(ends[0])[:20])
+        findings.add(path, what, f"{ends[0]} has links to {neighbours}")
+        return False
+    return True
+
+
+def _some_names(network: Topology) -> str:
+    names = network.names
+    return ", ".join(names if len(names) <= 20 else (*names[:10], "...", *names[-5:]))
+
+
+def _canonical(table: TopologyTable, network: Topology) -> TopologyTable:
+    """Return the table with links as drawn and sorted, and defaults filled in."""
+    failed = {network.link_index(*link) for link in table.failed_links}
+    failures = sorted(
+        ((network.link_index(*failure.link), failure) for failure in table.failures),
+        key=lambda failure: (failure[0], failure[1].down),
+    )
+    return table.filled().model_copy(
+        update={
+            "failed_links": [ends_of(network, link) for link in sorted(failed)],
+            "failures": [
+                failure.model_copy(update={"link": ends_of(network, link)})
+                for link, failure in failures
+            ],
+        }
+    )
+
+
+def _with_failures(network: Topology, table: TopologyTable) -> Topology:
+    failures = [(network.link_index(*link), 0, NEVER) for link in table.failed_links]
+    failures += [
+        (network.link_index(*one.link), one.down, NEVER if one.up is None else one.up)
+        for one in table.failures
+    ]
+    domain = table.scale_up
+    return replace(
+        network,
+        failures=tuple(failures),
+        server_size=table.hosts_per_server,
+        scale_up=None if domain is None else (domain.rate, domain.delay),
+        failover=table.failover,
+        nic_size=table.hosts_per_nic,
+    )
+
+
+def _check_connected(
+    network: Topology, table: TopologyTable, findings: Findings, path: Path
+) -> None:
+    lost = network.cut_off()
+    if lost:
+        at = (*path, "failed_links") if table.failed_links else path
+        listed = ", ".join(lost[:10])
+        findings.add(
+            at,
+            f"there is no path from {network.names[network.hosts[0]]} to {listed}",
+            "hosts that can all reach each other",
+        )
+    most = len(trunks(network))
+    if table.random_failed_links > most:
+        what = f"{table.random_failed_links} of {most} links between switches are to fail"
+        findings.add((*path, "random_failed_links"), what, f"0 to {most}")

@@ -1,0 +1,1 @@
+"""One run: in a process of its own, warm or cold, or opened by hand in this one."""

@@ -1,0 +1,1 @@
+"""What a run simulates, as typed tables: attributes of C++ objects, faults, routes, traces."""

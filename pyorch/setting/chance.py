@@ -1,0 +1,37 @@
+"""Whether a run uses random numbers: if not, its seed makes no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from pyorch.network.cycles import ShortestPaths
+from pyorch.traffic import base as traffic
+
+if TYPE_CHECKING:
+    from pyorch.network.topology import Topology
+    from pyorch.setting.canonical import Setting
+
+MOST_SCENES = 200
+"""Maximum number of different scenes to check; more count as using random numbers."""
+
+
+def scene_of(setting: Setting) -> Hashable:
+    """Return the parts of a setting that decide whether its runs use random numbers."""
+    schemes = *setting.agents, *setting.host_agents, setting.congestion_control
+    return setting.topology, (*setting.traffic,), setting.run, any(schemes)
+
+
+def may_draw(setting: Setting, network: Topology) -> bool:
+    """Whether something of a setting may depend on the seed.
+
+    Traffic reports it itself; links that fail at random and equally short paths (whose choice is
+    salted) are drawn; agents and congestion controls may use random numbers.
+    """
+    if setting.agents or setting.host_agents or setting.congestion_control:
+        return True
+    if setting.topology.random_failed_links:
+        return True
+    if traffic.draws(setting.traffic, network, setting.run.duration):
+        return True
+    return bool(network.failures) or ShortestPaths.of(network).has_choice()

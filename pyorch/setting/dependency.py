@@ -1,0 +1,287 @@
+"""Whether the flows of a run have a cyclic buffer dependency, for the routes at all times.
+
+What a dependency is, and those of all shortest paths, are in pyorch.network.cycles.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.base import units
+from pyorch.network import topology
+from pyorch.network.cycles import NO_NODE, Egress, ShortestPaths, find_cycle
+from pyorch.network.topology import SWITCH, Topology
+from pyorch.setting.canonical import Setting
+from pyorch.traffic import base as traffic
+
+_Edges = dict[tuple[Egress, Egress], None]
+"""Dependencies, each once, in the order in which they were found."""
+Verdict = Literal["none", "possible", "certain"]
+"""Whether flows have a cyclic dependency; possible: it depends on what ECMP chooses."""
+
+
+@dataclass(frozen=True)
+class FlowCycle:
+    """Result for the paths of a run's flows.
+
+    since_ps: start of the routes with the cycle [ps]. cycle: egresses in order.
+    """
+
+    verdict: Verdict
+    since_ps: int = 0
+    cycle: tuple[Egress, ...] = ()
+
+
+@dataclass
+class Ways:
+    """The routes between switches at one time; switches may have different information.
+
+    failed: by switch, the links that it knows to be down. diverted: (switch, host) -> next node.
+    """
+
+    network: Topology
+    failed: Mapping[int, frozenset[int]]
+    diverted: Mapping[tuple[int, int], int]
+    _paths: dict[frozenset[int], ShortestPaths] = field(default_factory=dict)
+
+    def next_hops(self, switch: int, host: int) -> list[int]:
+        """The next hops of a switch towards a host: other switches, or none."""
+        diverted = self.diverted.get((switch, host))
+        if diverted is not None:
+            return [diverted] if self.network.kinds[diverted] == SWITCH else []
+        failed = self.failed[switch]
+        if failed not in self._paths:
+            self._paths[failed] = ShortestPaths.of(self.network, failed)
+        paths = self._paths[failed]
+        here = int(np.searchsorted(paths.switches, switch))
+        there = int(np.searchsorted(paths.switches, self.network.racks[host]))
+        if here == there:
+            return []
+        nearer = paths.adjacency[here] & (
+            paths.distance[:, there] == paths.distance[here, there] - 1
+        )
+        return [int(node) for node in paths.switches[nearer]]
+
+
+def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
+    """Return whether the flows of a run have a cyclic buffer dependency.
+
+    The routes are checked at the start and after every change of a route or a link, as each switch
+    learns of it; the result is the first cycle found, a certain one in preference to a possible
+    one. It is certain if none of its paths depends on a choice.
+    """
+    network = topology.build(setting.topology)
+    if SWITCH not in network.kinds:  # two hosts back to back
+        return FlowCycle("none")
+    flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
+    pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
+    free = np.ones(len(flows), dtype=bool)
+    free[list(flows.paths)] = False
+    diverted = {network.numbers[route.dst] for route in setting.routes}
+    src, dst = flows.ends_on_network(network)
+    free &= src != dst
+    pairs = _different(network, src[free], dst[free], diverted)
+    best = FlowCycle("none")
+    for since, ways in phases(setting, network):
+        certain, possible = _dependencies(network, pairs, pinned, ways)
+        cycle = _cycle(certain)
+        if cycle:
+            return FlowCycle("certain", since, tuple(cycle))
+        cycle = _cycle(possible) if best.verdict == "none" else []
+        best = FlowCycle("possible", since, tuple(cycle)) if cycle else best
+    return best
+
+
+def _cycle(edges: _Edges) -> list[Egress]:
+    """Return the egresses of a cycle in order; empty when there is none."""
+    after: dict[Egress, list[Egress]] = defaultdict(list)
+    for one, other in edges:
+        after[one].append(other)
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError:
+        import networkx as nx  # takes 0.2 s, and most networks have no cycle
+
+        return find_cycle(nx.DiGraph(list(edges)))
+    return []
+
+
+def _different(
+    network: Topology,
+    src: npt.NDArray[np.uint32],
+    dst: npt.NDArray[np.uint32],
+    diverted: Collection[int],
+) -> list[tuple[int, int]]:
+    """Return one (source, destination) of all that take the same ways, the least of each, sorted.
+
+    Without routes of their own all hosts of a switch are reached in the same way.
+    """
+    nodes = len(network.names)
+    both = np.unique(src.astype(np.int64) * nodes + dst)  # sorted
+    src, dst = np.divmod(both, nodes)
+    racks = network.racks.astype(np.int64)
+    own = np.isin(dst, list(diverted))
+    ways = racks[src] * 2 * nodes + np.where(own, dst, nodes + racks[dst])
+    first = np.sort(np.unique(ways, return_index=True)[1])
+    return list(zip(src[first].tolist(), dst[first].tolist(), strict=True))
+
+
+def _dependencies(
+    network: Topology,
+    pairs: Sequence[tuple[int, int]],
+    pinned: Iterable[Sequence[int]],
+    ways: Ways,
+) -> tuple[_Edges, _Edges]:
+    """Return the dependencies that there are for certain, and all that there may be."""
+    certain: _Edges = {}
+    possible: _Edges = {}
+    for path in pinned:
+        turns = itertools.pairwise(itertools.pairwise(path[1:-1]))  # between switches
+        for before, after in turns:
+            certain[before, after] = possible[before, after] = None
+    for src, dst in pairs:
+        sure = True
+        waiting: list[Egress] = [(NO_NODE, int(network.racks[src]))]
+        seen: set[Egress] = set()
+        while waiting:
+            came, node = waiting.pop()
+            hops = ways.next_hops(node, dst)
+            sure = sure and len(hops) == 1
+            for nearer in hops:
+                if came != NO_NODE:
+                    possible[(came, node), (node, nearer)] = None
+                    if sure:
+                        certain[(came, node), (node, nearer)] = None
+                if (node, nearer) not in seen:
+                    seen.add((node, nearer))
+                    waiting.append((node, nearer))
+    return certain, possible
+
+
+def ways_at_start(setting: Setting, network: Topology) -> Ways:
+    """Return the routes at the start of a run."""
+    return phases(setting, network)[0][1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """The part of a network crossed by some flows; flows between the same switches share one.
+
+    pairs: (source, destination) -> number of flows. between: the egresses between switches, and
+    whether all of the flows certainly cross them (otherwise it depends on ECMP).
+    """
+
+    pairs: Mapping[tuple[int, int], int]
+    between: Mapping[Egress, bool]
+
+    def crossed(self, network: Topology) -> dict[Egress, tuple[int, bool]]:
+        """Return the number of flows that (may) cross each egress, and whether all certainly do."""
+        found = {egress: (sum(self.pairs.values()), sure) for egress, sure in self.between.items()}
+        for (src, dst), flows in self.pairs.items():
+            for egress in ((src, int(network.racks[src])), (int(network.racks[dst]), dst)):
+                found[egress] = (found.get(egress, (0, True))[0] + flows, True)
+        return found
+
+
+def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
+    """Return the paths of a run's flows for the routes at its start."""
+    flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
+    pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
+    found = [
+        Way({(path[0], path[-1]): 1}, dict.fromkeys(itertools.pairwise(path[1:-1]), True))
+        for path in pinned
+    ]
+    free = np.ones(len(flows), dtype=bool)
+    free[list(flows.paths)] = False
+    src, dst = flows.ends_on_network(network)
+    free &= src != dst
+    ways = ways_at_start(setting, network)
+    own = {host for _, host in ways.diverted}
+    groups: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
+    for pair, count in Counter(zip(src[free].tolist(), dst[free].tolist(), strict=True)).items():
+        begin, end = (int(network.racks[host]) for host in pair)
+        groups.setdefault((begin, pair[1] if pair[1] in own else end), {})[pair] = count
+    hops: dict[tuple[int, int], list[int]] = {}
+    for (begin, end), pairs in sorted(groups.items()):
+        dst_host = next(iter(pairs))[1]
+        between: dict[Egress, bool] = {}
+        waiting, seen, sure = [begin], {begin}, True
+        for node in waiting:  # grows meanwhile; a way without a choice has one node at a time
+            if (node, end) not in hops:
+                hops[node, end] = ways.next_hops(node, dst_host)
+            sure = sure and len(hops[node, end]) == 1
+            for nearer in hops[node, end]:
+                between[node, nearer] = sure
+                if nearer not in seen:
+                    seen.add(nearer)
+                    waiting.append(nearer)
+        found.append(Way(pairs, between))
+    return found
+
+
+def phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:
+    """Return the ways at the start and after each change, with the time [ps] of each."""
+    delays = _route_delays(setting, network)
+    switches = np.flatnonzero(network.kinds == SWITCH).tolist()
+    links: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for link, down, up in network.failures:
+        links[link] += [(down, False)] + ([(up, True)] if up >= 0 else [])
+    changes = {when for events in links.values() for when, _ in events}
+    times = {0} | {when + delays[node] if when else 0 for when in changes for node in switches}
+    for route in setting.routes:
+        times |= {route.at} if route.until is None else {route.at, route.until}
+    end = setting.run.latest_end
+    shared: dict[frozenset[int], ShortestPaths] = {}
+    phases = []
+    for time in sorted(when for when in times if when <= end):
+        failed = {node: _failed(links, time, delays[node]) for node in switches}
+        diverted = {
+            (network.numbers[route.switch], network.numbers[route.dst]): network.numbers[route.next]
+            for route in sorted(setting.routes, key=lambda route: route.at)
+            if route.at <= time and (route.until is None or time < route.until)
+        }
+        phases.append((time, Ways(network, failed, diverted, shared)))
+    return phases
+
+
+def _failed(
+    links: Mapping[int, Sequence[tuple[int, bool]]], time: int, delay: int
+) -> frozenset[int]:
+    """Return the links that a switch knows to be down; those down from the start it knows then."""
+    known = {
+        link: [up for when, up in sorted(events) if when == 0 or when + delay <= time]
+        for link, events in links.items()
+    }
+    return frozenset(link for link, states in known.items() if states and not states[-1])
+
+
+def _route_delays(setting: Setting, network: Topology) -> dict[int, int]:
+    """Return by switch how long it takes to learn of a link [ps]."""
+    kind, key = "ns3::lossless::Switch", "RouteDelay"
+    common = setting.attributes.get(kind, {}).get(key, "0ps")
+    delays = dict.fromkeys(np.flatnonzero(network.kinds == SWITCH).tolist(), common)
+    for entry in setting.nodes:
+        value = entry.attributes.get(kind, {}).get(key)
+        if value is not None:
+            delays |= {network.numbers[name]: value for name in entry.nodes}
+    return {node: units.parse_time(value) for node, value in delays.items()}
+
+
+def describe_cycle(found: FlowCycle, names: Sequence[str]) -> str:
+    """Return a verdict in words: "no cyclic buffer dependency", or the cycle."""
+    if found.verdict == "none":
+        return "no cyclic buffer dependency"
+    ports = [f"{names[node]}:{names[peer]}" for node, peer in found.cycle]
+    way = " -> ".join([*ports, ports[0]])
+    since = f" from {units.format_time(found.since_ps)} on" if found.since_ps else ""
+    if found.verdict == "certain":
+        return f"cyclic buffer dependency{since}: {way}"
+    return f"cyclic buffer dependency{since} if ECMP chooses so: {way}"

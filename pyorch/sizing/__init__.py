@@ -1,0 +1,1 @@
+"""Headroom and thresholds: the sizing adviser, its formulas, and the checks of [buffer]."""

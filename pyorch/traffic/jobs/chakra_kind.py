@@ -1,0 +1,136 @@
+"""Traffic of kind `chakra`: execution traces, one file per rank of a job, as a GOAL schedule."""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import Path
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.reading import is_file, read_bytes, read_json
+from pyorch.traffic.base import Check, TrafficTable, traffic
+from pyorch.traffic.jobs import collectives
+from pyorch.traffic.jobs.chakra import Node, read
+from pyorch.traffic.jobs.chakra_schedule import OPERATIONS, Reading, schedule
+from pyorch.traffic.jobs.goal import SHOWN_MISTAKES
+from pyorch.traffic.jobs.goal_kind import Goal
+from pyorch.traffic.jobs.ranks import RankedTable
+
+_NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
+
+
+@traffic("chakra")
+class Chakra(RankedTable):
+    """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ...
+
+    groups: a JSON file with the ranks of each process group that traces name. algorithms: by
+    operation, unless the default. ignore: attributes of nodes to ignore. ignore_missing: whether to
+    ignore dependencies on nodes that are not in the file.
+    """
+
+    source = "Sridharan et al.: Chakra, arXiv 2305.14516"
+    file_key = "file"
+
+    file: str
+    groups: str | None = None
+    algorithms: dict[str, str] | None = None
+    ignore: list[str] = Field(default=[])
+    ignore_missing: bool = False
+
+    @override
+    def resolve(self, check: Check) -> TrafficTable | None:
+        traces = _read_traces(check, self.file)
+        groups = None if self.groups is None else _read_groups(check, self.groups, len(traces))
+        algorithms = self._algorithms(check)
+        if check.findings.problems or not traces:
+            return None
+        reading = Reading(groups, algorithms, frozenset(self.ignore), self.ignore_missing)
+        text, named, problems = schedule(traces, reading)
+        if problems:
+            _tell(check, problems, self.file)
+            return None
+        known = {name: getattr(self, name) for name in RankedTable.model_fields}
+        known["kind"] = Goal.registered
+        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
+        return entry.resolve(check)
+
+    @override
+    def check_files(self, check: Check) -> None:
+        _read_traces(check, self.file)
+
+    def _algorithms(self, check: Check) -> dict[str, str]:
+        """Return the requested algorithms; note those that do not exist."""
+        for operation, name in (self.algorithms or {}).items():
+            place = (*check.path, "algorithms", operation)
+            if operation not in OPERATIONS.values():
+                known = list(OPERATIONS.values())
+                check.findings.unknown(place, "operation", operation, known)
+            elif name not in collectives.names_of(operation) or name == "hierarchical":
+                known = [one for one in collectives.names_of(operation) if one != "hierarchical"]
+                check.findings.unknown(place, f"algorithm of {operation}", name, known)
+        return dict(self.algorithms or {})
+
+
+def _tell(check: Check, problems: list[Problem], name: str) -> None:
+    check.findings.merge(problems[:SHOWN_MISTAKES])
+    if len(problems) > SHOWN_MISTAKES:
+        what = f"{len(problems) - SHOWN_MISTAKES} more mistakes"
+        check.findings.merge([Problem(name, what)])
+
+
+def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
+    """Return the name and the nodes of every rank's file; none after problems."""
+    first = check.scene.folder / f"{name}.0.et"
+    if not is_file(first):
+        what = f"there is no file '{name}.0.et' next to the experiment file"
+        check.add("file", what, "the part of the files' names before '.0.et', '.1.et', ...")
+        return []
+    beside = first.parent.glob(f"{glob.escape(Path(name).name)}.*.et")
+    numbers = sorted(int(found[1]) for one in beside if (found := _NAME.search(one.name)))
+    missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
+    if missing:
+        what = f"'{name}.{missing[0]}.et' is missing, but '{name}.{numbers[-1]}.et' exists"
+        check.add("file", what, "a file for each rank")
+        return []
+    traces = []
+    problems: list[Problem] = []
+    for rank in numbers:
+        label = f"{name}.{rank}.et"
+        try:
+            nodes, wrong = read(read_bytes(check.scene.folder / label, label), label)
+        except UserError as error:
+            _tell(check, list(error.problems), name)
+            return []
+        problems += wrong
+        traces.append((label, nodes))
+    _tell(check, problems, name)
+    return [] if problems else traces
+
+
+def _read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | None:
+    """Return the ranks of each process group, from a JSON file; None after problems."""
+    path = check.scene.folder / name
+    if not is_file(path):
+        check.add("groups", f"there is no file {name!r} next to the experiment file")
+        return None
+    try:
+        found = read_json(path, name)
+    except UserError as error:
+        check.findings.merge(error.problems)
+        return None
+    allowed = '{"GROUP": [RANK, RANK, ...], ...}'
+    if not isinstance(found, dict):
+        check.findings.merge([Problem(name, "not a table of groups", allowed)])
+        return None
+    for group, members in found.items():
+        whole = isinstance(members, list) and all(type(one) is int for one in members)
+        if not whole or not members or len(set(members)) < len(members):
+            problem = Problem(f"{name}, {group}", "not a list of different ranks", allowed)
+            check.findings.merge([problem])
+        elif ranks and not 0 <= min(members) <= max(members) < ranks:
+            what = f"rank {max(members) if min(members) >= 0 else min(members)} of {ranks}"
+            check.findings.merge([Problem(f"{name}, {group}", what, f"0 to {ranks - 1}")])
+    return found

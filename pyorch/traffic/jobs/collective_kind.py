@@ -1,0 +1,461 @@
+"""Traffic of kind `collective`: in the experiment itself, or in a TOML or JSON file next to it.
+
+The algorithms are in pyorch.traffic.jobs.collectives. What waits for what:
+
+    flow -> end of a host's part -> begin of its part of the next collective -> flow
+                                    begin -> end
+
+Beginnings and ends are points, so that n flows waiting for m others take n + m waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.base.errors import UserError
+from pyorch.base.fields import Names, Size, Table, Time
+from pyorch.base.findings import Findings
+from pyorch.base.reading import is_file, read_json, read_toml
+from pyorch.network.topology import Topology
+from pyorch.traffic.base import (
+    POINT,
+    Block,
+    Check,
+    TrafficTable,
+    Waits,
+    canonical,
+    first_in_circle,
+    node_numbers,
+    traffic,
+)
+from pyorch.traffic.jobs import collectives
+from pyorch.traffic.jobs.ranks import RankedTable, stretched
+
+#: More messages of one entry than this must be a mistake.
+MAX_TRANSFERS = 5_000_000
+Array = npt.NDArray[np.uint32]
+Numbers = npt.NDArray[np.int64]
+NOT_PLACED: dict[str, Any] = {"hosts": None, "placement": None}
+
+
+class Phase(Table):
+    """One collective of a job: its hosts are the ranks 0, 1, ... in the order given.
+
+    size: bytes of each rank's buffer; for `all_gather` those of the result. group_size, stride:
+    every group of `group_size` ranks, `stride` apart, does the collective by itself. after: names
+    of collectives in which a rank must have finished its part before it begins this one, `delay`
+    and a random time up to `jitter` later. step_delay: from the arrival of a block to the sending
+    of what waits for it (reduction). chunks: number of pieces of the buffer, for pipelining.
+    in_order: a rank sends to another one message of a chunk at a time. local: number of consecutive
+    ranks in a server. skew: that of the blocks of an all-to-all.
+    """
+
+    left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
+    operation: str
+    algorithm: str | None = None
+    size: Size
+    hosts: Names | None = None
+    group_size: int | None = Field(default=None, ge=2)
+    stride: int = Field(default=1, ge=1)
+    after: list[str] = Field(default=[])
+    delay: Time = 0
+    jitter: Time = 0
+    step_delay: Time = 0
+    chunks: int = Field(default=1, ge=1, le=100_000)
+    in_order: bool = False
+    local: int | None = Field(default=None, ge=2)
+    skew: float = Field(default=0, ge=0, le=10)
+
+    def call(self, ranks: int) -> collectives.Call:
+        """Return the algorithm's input, for the ranks of one group."""
+        group = self.group_size or ranks
+        return collectives.Call(group, self.size, self.local or 1, self.skew)
+
+    def count(self, ranks: int) -> int:
+        """Return the transfers of all groups. Resolved collectives only."""
+        call = self.call(ranks)
+        return _algorithm(self).count(call) * self.chunks * (ranks // call.ranks)
+
+
+class Job(Table):
+    """The content of a file of collectives; the whole list is repeated `repeat` times."""
+
+    collective: list[Phase] = Field(min_length=1)
+    repeat: int = Field(default=1, ge=1, le=100_000)
+
+
+@traffic("collective")
+class Collective(RankedTable):
+    """Collective communication, of the file (TOML or JSON) or of the entry itself.
+
+    Collectives that wait for no other start in round r + 1 after those of round r for which no
+    other waits.
+    """
+
+    file_key = "file"
+
+    file: str | None = None
+    collectives: list[Phase] | None = Field(default=None, min_length=1)
+    repeat: int = Field(default=1, ge=1, le=100_000)
+
+    @override
+    def resolve(self, check: Check) -> TrafficTable | None:
+        if (self.collectives is None) == (self.file is None):
+            check.add("collectives", "give either 'collectives' or 'file'", "one of the two")
+            return None
+        ranks = self.resolve_ranks(check)
+        if self.file is None:
+            job = Job(collective=self.collectives or [], repeat=self.repeat)
+            return self._resolve_job(job, "collectives", check, ranks)
+        if self.repeat != 1:
+            check.add("repeat", "'repeat' belongs in the file", "no 'repeat' together with 'file'")
+        found = _read_job(check, self.file)
+        if found is None:
+            return None
+        at = Check(Findings(self.file), (), check.scene)
+        form = self._resolve_job(found, "collective", at, ranks)
+        check.findings.merge(at.findings.problems)
+        return form
+
+    def _resolve_job(
+        self, job: Job, key: str, check: Check, ranks: Mapping[str, Any] | None
+    ) -> TrafficTable | None:
+        """Return the canonical form. ranks: what `resolve_ranks` returned."""
+        if ranks is None:
+            return None
+        before = len(check.findings.problems)
+        hosts = ranks["hosts"]
+        resolved = [
+            _resolve_phase(phase, f"{key}.{number}", check, hosts)
+            for number, phase in enumerate(job.collective)
+        ]
+        phases = [phase for phase in resolved if phase is not None]
+        _check_phases(job, key, check)
+        if len(check.findings.problems) > before:
+            return None
+        number = job.repeat * sum(phase.count(len(phase.hosts or hosts)) for phase in phases)
+        if number > MAX_TRANSFERS:
+            told = f"about {number} messages"
+            check.add(key, told, f"at most {MAX_TRANSFERS}", "fewer hosts or rounds")
+            return None
+        placed = self.placement not in (None, "listed")
+        if not placed:  # one form, whether the entry or its collectives name the hosts
+            phases = [one.model_copy(update={"hosts": one.hosts or hosts}) for one in phases]
+        changed = {"hosts": hosts, "placement": self.placement} if placed else NOT_PLACED
+        changed = changed | {"stragglers": ranks["stragglers"], "repeat": job.repeat}
+        return canonical(self, file=None, collectives=phases, **changed)
+
+    @override
+    def check_files(self, check: Check) -> None:
+        if self.file is not None:
+            _read_job(check, self.file)
+
+    @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        phases = self.collectives or []
+        return self.repeat * sum(
+            phase.count(len(phase.hosts or self.hosts or ())) for phase in phases
+        )
+
+    @override
+    def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        return _Schedule(self, network, random).block()
+
+
+def _read_job(check: Check, name: str) -> Job | None:
+    """Read a .toml or .json file next to the experiment; note its problems."""
+    path = check.scene.folder / name
+    if path.suffix not in (".toml", ".json"):
+        check.add("file", f"{name!r} is neither TOML nor JSON", "a file that ends .toml or .json")
+        return None
+    if not is_file(path):
+        check.add("file", f"there is no file {name!r} next to the experiment file")
+        return None
+    findings = Findings(name)
+    try:
+        job = findings.validate(Job, _parse(path, name), ())
+    except UserError as error:
+        check.findings.merge(error.problems)
+        return None
+    check.findings.merge(findings.problems)
+    return job
+
+
+def _parse(path: Path, name: str) -> object:
+    return read_toml(path, name) if path.suffix == ".toml" else read_json(path, name)
+
+
+def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> Phase | None:
+    """Return a collective with its hosts and its algorithm named; None after problems.
+
+    own: hosts of the job, the default.
+    """
+    known = collectives.names_of(phase.operation)
+    if not known:
+        check.findings.unknown(
+            (*check.path, *key.split("."), "operation"),
+            "operation",
+            phase.operation,
+            collectives.operations(),
+        )
+        return None
+    algorithm = phase.algorithm or known[0]
+    if algorithm not in known:
+        place = (*check.path, *key.split("."), "algorithm")
+        check.findings.unknown(place, f"algorithm of {phase.operation}", algorithm, known)
+        return None
+    hosts = None if phase.hosts is None else check.hosts(f"{key}.hosts", phase.hosts)
+    if phase.hosts is not None and hosts is None:
+        return None
+    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+    if phase.local is None and "local" in _algorithm(found).reads:
+        size = check.scene.network.server_size
+        found = found.model_copy(update={"local": size if size > 1 else None})
+    ranks = len(own if hosts is None else hosts)
+    if ranks < 2:
+        check.add(f"{key}.hosts", "a collective needs several hosts", "at least two hosts")
+    elif _check_groups(found, key, check, ranks):
+        _check_call(found, key, check, found.call(ranks))
+    return found
+
+
+def _check_groups(phase: Phase, key: str, check: Check, ranks: int) -> bool:
+    """Whether the ranks of a collective can be cut into its groups; else note the problem."""
+    if phase.group_size is None:
+        if phase.stride != 1:
+            check.add(f"{key}.stride", "'stride' without groups", None, "give 'group_size', too")
+        return phase.stride == 1
+    block = phase.group_size * phase.stride
+    if ranks % block == 0:
+        return True
+    what = f"{ranks} ranks in groups of {phase.group_size}"
+    what += "" if phase.stride == 1 else f", {phase.stride} apart"
+    check.add(f"{key}.group_size", what, f"a number of ranks that {block} divides")
+    return False
+
+
+def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) -> None:
+    """Note what an algorithm cannot do."""
+    algorithm = _algorithm(phase)
+    name = f"{phase.operation} by {phase.algorithm}"
+    for one in ("local", "skew"):
+        if getattr(phase, one) and one not in algorithm.reads:
+            others = [
+                " by ".join(known)
+                for known, other in collectives.ALGORITHMS.items()
+                if one in other.reads
+            ]
+            check.add(f"{key}.{one}", f"{name} does not use it", f"with {', '.join(others)}")
+    needed = algorithm.refuses(call)
+    if needed is not None:
+        check.add(f"{key}.hosts", f"{name} of {call.ranks} ranks", needed)
+        return
+    parts = algorithm.parts(call) * phase.chunks
+    if phase.size < parts:
+        what = f"{phase.size} B in {parts} parts"
+        check.add(f"{key}.size", what, "at least a byte for each part")
+
+
+def _algorithm(phase: Phase) -> collectives.Algorithm:
+    """Return the algorithm of a resolved collective."""
+    return collectives.ALGORITHMS[phase.operation, phase.algorithm or ""]
+
+
+def _check_phases(job: Job, key: str, check: Check) -> None:
+    """Names are unique, what is waited for exists, and there are no cycles."""
+    known: dict[str, int] = {}
+    for number, phase in enumerate(job.collective):
+        if known.setdefault(phase.name, number) != number:
+            check.add(f"{key}.{number}.name", f"{phase.name!r} appears twice", "each name once")
+    for number, phase in enumerate(job.collective):
+        for name in phase.after:
+            if name not in known:
+                place = (*check.path, key, str(number), "after")
+                check.findings.unknown(place, "collective", name, known)
+    after = [[known[name] for name in phase.after if name in known] for phase in job.collective]
+    circle = first_in_circle(after)
+    if circle is not None:
+        check.add(f"{key}.{circle}.after", "collectives wait for each other in a cycle")
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Waits, with the numbers of the first round; delays [ps], possibly by round.
+
+    first: the first round with these waits. back: how many rounds earlier the awaited one is.
+    """
+
+    waiters: Numbers
+    after: Numbers
+    delays: Numbers | int = 0
+    first: int = 0
+    back: int = 0
+
+
+class _Schedule:
+    """The flows of a collective entry: round by round, collective by collective."""
+
+    def __init__(self, entry: Collective, network: Topology, random: np.random.Generator) -> None:
+        self.entry = entry
+        self.random = random
+        self.nodes = len(network.names)
+        self.factors = entry.slowdowns(network)
+        own = entry.place(network, random) if entry.hosts else np.zeros(0, dtype=np.uint32)
+        phases = in_order(entry.collectives or [])
+        waited_for = {name for phase in phases for name in phase.after}
+        self.sinks = [phase.name for phase in phases if phase.name not in waited_for]
+        self.parts: list[_Part] = []
+        flow = point = 0
+        for phase in phases:
+            hosts = node_numbers(phase.hosts, network) if phase.hosts else own
+            part = _Part(phase, _groups(phase, hosts), flow, point)
+            self.parts.append(part)
+            flow += part.length
+            point += part.points
+        self.length, self.points = flow, point
+        self.by_name = {part.phase.name: part for part in self.parts}
+
+    def block(self) -> Block:
+        """Return the flows."""
+        rounds = self.entry.repeat
+        src = np.concatenate([part.src for part in self.parts])
+        dst = np.concatenate([part.dst for part in self.parts])
+        sizes = np.concatenate([part.sizes for part in self.parts]).astype(np.uint64)
+        starts = np.full((rounds, self.length), self.entry.start, dtype=np.int64)
+        edges: list[_Edges] = []
+        for part in self.parts:
+            before = self._begin_delays(part)
+            if not part.phase.after:
+                starts[0, part.flow : part.flow + part.length] += before[0, part.sender]
+            edges += self._edges(part, before)
+        flows = [self._in_rounds(one.waiters)[one.first :].ravel() for one in edges]
+        after = [
+            self._in_rounds(one.after)[one.first - one.back : rounds - one.back].ravel()
+            for one in edges
+        ]
+        delays = [
+            np.broadcast_to(one.delays, (rounds, len(one.waiters)))[one.first :].ravel()
+            for one in edges
+        ]
+        waits = Waits(
+            np.concatenate(flows).astype(np.uint32),
+            np.concatenate(after).astype(np.uint32),
+            np.concatenate(delays),
+            self.points * rounds,
+        )
+        return Block(
+            np.tile(src, rounds),
+            np.tile(dst, rounds),
+            np.tile(sizes, rounds),
+            starts.ravel(),
+            waits=waits,
+        )
+
+    def _in_rounds(self, ids: Numbers) -> Numbers:
+        """Return the numbers that flows and points of the first round have in each round."""
+        step = np.where(ids >= POINT, self.points, self.length)
+        return ids + np.arange(self.entry.repeat, dtype=np.int64)[:, None] * step
+
+    def _begin_delays(self, part: _Part) -> Numbers:
+        """Return how long each host computes before its part [ps], by round and rank."""
+        delay = stretched(part.phase.delay, part.hosts, self.factors)
+        delays = np.broadcast_to(delay, (self.entry.repeat, len(delay)))
+        if part.phase.jitter:
+            late = self.random.integers(0, part.phase.jitter, size=delays.shape, endpoint=True)
+            return delays + late
+        return delays
+
+    def _edges(self, part: _Part, before: Numbers) -> Iterator[_Edges]:
+        """Yield the waits of a collective."""
+        inside = stretched(part.phase.step_delay, part.src[part.waiters], self.factors)
+        inside[part.follows] = 0
+        yield _Edges(part.waiters + part.flow, part.after + part.flow, inside)
+        if self._is_waited_for(part):
+            yield from part.end_edges()
+        later = 0 if part.phase.after else 1  # 1: it waits for the previous round
+        names = part.phase.after or (self.sinks if self.entry.repeat > 1 else [])
+        for name in names:
+            ends = self.by_name[name].ends_of(part.hosts, self.nodes)
+            yield _Edges(part.begin, ends, before, first=later, back=later)
+        if names and self._is_waited_for(part):  # a part does not end before it has begun
+            yield _Edges(part.end, part.begin, first=later)
+        if names:
+            senders = np.arange(part.length, dtype=np.int64) + part.flow
+            yield _Edges(senders, part.begin[part.sender], first=later)
+
+    def _is_waited_for(self, part: _Part) -> bool:
+        name = part.phase.name
+        repeats = self.entry.repeat > 1 and name in self.sinks
+        return repeats or any(name in other.phase.after for other in self.parts)
+
+
+def _groups(phase: Phase, hosts: Array) -> Array:
+    """Return the hosts of each group, shape (groups, ranks of a group)."""
+    size, stride = phase.group_size or len(hosts), phase.stride
+    return hosts.reshape(-1, size, stride).swapaxes(1, 2).reshape(-1, size)
+
+
+class _Part:
+    """A collective of the first round. Its flows begin at `flow`, its points at `point`.
+
+    hosts: those of all groups, in order. sender: for each flow, the place of its source among them.
+    follows: waits without a reduction. Points are the beginnings of the hosts' parts, their ends,
+    and one when all have ended.
+    """
+
+    def __init__(self, phase: Phase, groups: Array, flow: int, point: int) -> None:
+        self.phase, self.flow = phase, flow
+        self.hosts = groups.ravel()
+        number, ranks = groups.shape
+        algorithm = _algorithm(phase)
+        made = collectives.transfers_of(
+            algorithm, phase.call(len(self.hosts)), phase.chunks, phase.in_order
+        )
+        shift = np.arange(number, dtype=np.int64)[:, None]
+        self.length = number * len(made)
+        self.points = 2 * len(self.hosts) + 1
+        self.sender = (shift * ranks + made.src).ravel()
+        self.receiver = (shift * ranks + made.dst).ravel()
+        self.src, self.dst = self.hosts[self.sender], self.hosts[self.receiver]
+        self.sizes = np.tile(made.sizes, number)
+        self.waiters = (shift * len(made) + made.waiters).ravel()
+        self.after = (shift * len(made) + made.after).ravel()
+        self.follows = np.tile(made.taking_turns(), number)
+        places = np.arange(len(self.hosts), dtype=np.int64)
+        self.begin = POINT + point + places
+        self.end = self.begin + len(places)
+        self.all = POINT + point + 2 * len(places)
+
+    def end_edges(self) -> Iterator[_Edges]:
+        """Yield the waits of the end points."""
+        flows = np.arange(self.length, dtype=np.int64)
+        yield _Edges(self.end[self.receiver], flows + self.flow)
+        deaf = np.ones(len(self.hosts), dtype=bool)  # their part ends with their last send
+        deaf[self.receiver] = False
+        sent = np.flatnonzero(deaf[self.sender])
+        yield _Edges(self.end[self.sender[sent]], sent + self.flow)
+        yield _Edges(np.full(len(self.end), self.all), self.end)
+
+    def ends_of(self, hosts: Array, nodes: int) -> Numbers:
+        """Return for each host the point at which its part ends; if it has none, that of all."""
+        ends = np.full(nodes, self.all, dtype=np.int64)
+        ends[self.hosts] = self.end
+        return ends[hosts]
+
+
+def in_order(phases: Sequence[Phase]) -> list[Phase]:
+    """Return collectives so that each comes after those it waits for."""
+    by_name = {phase.name: phase for phase in phases}
+    order = TopologicalSorter({phase.name: phase.after for phase in phases})
+    return [by_name[name] for name in order.static_order()]
