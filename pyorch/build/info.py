@@ -15,8 +15,8 @@ class BuildInfo:
     `libraries` are the shared libraries of `modules`, both in load order (a module comes after
     those it links); `include_dirs` are the folders that contain `ns3/*.h`, the modules' first;
     `ns3_libraries` is the folder of the wheel's own libraries; `fingerprint` covers everything that
-    can change a result (pyorch.base.fingerprint); `programs` is the folder of the test program and the
-    examples, if they were requested.
+    can change a result (pyorch.base.fingerprint); `programs` is the folder of the test program and
+    the examples, if they were requested.
     """
 
     folder: Path

@@ -1,6 +1,6 @@
 """Networks: a registry of topology kinds, from a validated table to flat arrays.
 
-A kind is one class in topology_kinds.py: the pydantic model of its keys, and `wire`, which adds
+A kind is one class in kinds.py: the pydantic model of its keys, and `wire`, which adds
 nodes and links. Hosts have exactly one link and are numbered first, in the order h0, h1, ...;
 switches follow.
 """

@@ -124,7 +124,7 @@ def planning() -> Iterator[Project]:
     from pyorch.cli.show import show
 
     verbs = ("cancel", "collect", "experiment", "new_scheme", "report", "schemes", "size", "status")
-    for module in ("dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
+    for module in ("setting.dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
         __import__(f"pyorch.{module}")
     info = ensure_built()
     schema = load_schema(info)

@@ -256,7 +256,12 @@ def test_edited_code_or_another_library_writes_the_report_again(
     monkeypatch.setattr(drawn, "_PACKAGE", code)
     drawn._code.cache_clear()
     desk.check(False)
-    for name in ("report/write.py", "report/report.html.j2", "report/style.css.j2", "theory.py"):
+    for name in (
+        "report/write.py",
+        "report/report.html.j2",
+        "report/style.css.j2",
+        "sizing/theory.py",
+    ):
         with (code / name).open("a") as file:
             file.write("\n")
         drawn._code.cache_clear()

@@ -1,7 +1,7 @@
 """Explanation of a deadlocked run: the events, captures, and the effect of cures.
 
-The run is repeated with the necessary tables (`pyorch.addons.lab.story`), with taps on the ports of its
-cycle (`pyorch.trace`), and once with each cure (`pyorch.addons.lab.cures`).
+The run is repeated with the necessary tables (`pyorch.addons.lab.story`), with taps on the ports of
+its cycle (`pyorch.trace`), and once with each cure (`pyorch.addons.lab.cures`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Minimisation: from a run to a minimal part of it for which a condition still holds.
 
-Delta debugging (`pyorch.addons.lab.ddmin`) removes hosts, links, switches, flows and settings; hosts move
-nearer to where their flows meet others, switches are merged with their neighbours, limits of flows
-(rate caps, windows, on-off times) are removed, and numbers are halved. At the end each remaining
+Delta debugging (`ddmin`) removes hosts, links, switches, flows and settings; hosts move nearer to
+where their flows meet others, switches are merged with their neighbours, limits of flows (rate
+caps, windows, on-off times) are removed, and numbers are halved. At the end each remaining
 part is removed once more on its own, so that the result is 1-minimal.
 """
 

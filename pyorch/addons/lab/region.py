@@ -1,4 +1,4 @@
-"""The border of a region of settings, found by runs: `pyorch.addons.lab.border` with a study's runs."""
+"""The border of a region of settings, found by runs: `border` with the runs of a study."""
 
 from __future__ import annotations
 

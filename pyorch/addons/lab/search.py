@@ -1,8 +1,8 @@
 """Search: traffic and settings of a network for which a condition holds, a deadlock by default.
 
 The search starts from routes: each trial drives flows along a cycle of dependencies of the
-network's routes (`pyorch.addons.lab.drive`), with the values of the study first and then with draws of
-those that are varied. Random flows, used for comparison, take the same routes.
+network's routes (`pyorch.addons.lab.drive`), with the values of the study first and then with draws
+of those that are varied. Random flows, used for comparison, take the same routes.
 """
 
 from __future__ import annotations
