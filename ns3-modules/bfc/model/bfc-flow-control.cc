@@ -127,7 +127,7 @@ void
 Bfc::Start()
 {
     lossless::PortOwner& node = m_port->GetNode();
-    m_isSwitch = node.GetLargestFrame() == 0;
+    m_isSwitch = node.IsSwitch();
     m_lossless = node.GetBuffer().GetLosslessClasses();
     m_queues = GetOwnQueues();
     m_hrtt = m_hrttTime.IsZero() ? 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay()
@@ -175,7 +175,7 @@ Bfc::ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const
 }
 
 void
-Bfc::WriteBytes(const Frame& frame, uint32_t at, uint16_t value) const
+Bfc::WriteBytes(Frame& frame, uint32_t at, uint16_t value) const
 {
     frame.scheme[m_bytes + at] = static_cast<uint8_t>(value);
     frame.scheme[m_bytes + at + 1] = static_cast<uint8_t>(value >> 8);
@@ -209,12 +209,11 @@ Bfc::KeyOf(uint8_t cls, uint32_t flow) const
 uint16_t
 Bfc::GetOwnQueues() const
 {
-    const bool isSwitch = m_port->GetNode().GetLargestFrame() == 0;
-    return static_cast<uint16_t>(isSwitch ? m_switchQueues : m_hostQueues);
+    return static_cast<uint16_t>(m_port->GetNode().IsSwitch() ? m_switchQueues : m_hostQueues);
 }
 
 std::unique_ptr<lossless::QueueScheduler>
-Bfc::MakeScheduler() const
+Bfc::MakeScheduler()
 {
     auto scheduler = std::make_unique<ActiveScheduler>(m_port->GetLargestFrame());
     m_serving.push_back(scheduler.get());
@@ -263,7 +262,7 @@ Bfc::SelectQueue(const Frame& frame, uint16_t queue) const
 }
 
 void
-Bfc::NotifyJoined(uint16_t queue, const Frame& frame)
+Bfc::NotifyJoined(uint16_t queue, Frame& frame)
 {
     Entry& entry = m_flows.Add(KeyOf(frame.cls, frame.flow));
     const auto place = static_cast<uint16_t>(queue / N_CLASSES);
@@ -288,7 +287,7 @@ Bfc::NotifyJoined(uint16_t queue, const Frame& frame)
 }
 
 void
-Bfc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
+Bfc::NotifySent(uint16_t queue, Frame& frame, int64_t /* now */)
 {
     const auto place = static_cast<uint16_t>(queue / N_CLASSES);
     Leave(queue, frame);
@@ -300,7 +299,7 @@ Bfc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
 }
 
 void
-Bfc::NotifyTaken(uint16_t queue, const Frame& frame)
+Bfc::NotifyTaken(uint16_t queue, Frame& frame)
 {
     Leave(queue, frame);
     if (m_names == Names::FLOWS && queue >= N_CLASSES)
@@ -312,12 +311,6 @@ Bfc::NotifyTaken(uint16_t queue, const Frame& frame)
             m_kick.Schedule(0); // deferred: more frames may be taken
         }
     }
-}
-
-int64_t
-Bfc::GetEarliest(uint16_t /* queue */, const Frame& /* head */, int64_t now) const
-{
-    return now;
 }
 
 // ---- Marking
@@ -335,7 +328,7 @@ Bfc::GetThreshold(uint16_t ingress)
 }
 
 void
-Bfc::Mark(const Frame& frame, int64_t queueBytes)
+Bfc::Mark(Frame& frame, int64_t queueBytes)
 {
     Bfc* ingress = frame.ingress == lossless::NO_PORT ? nullptr : m_node->instances[frame.ingress];
     const uint16_t from = ReadBytes(frame.scheme, FROM);
@@ -358,7 +351,7 @@ Bfc::Mark(const Frame& frame, int64_t queueBytes)
 }
 
 void
-Bfc::Leave(uint16_t queue, const Frame& frame)
+Bfc::Leave(uint16_t queue, Frame& frame)
 {
     m_left[queue] = KeyOf(frame.cls, frame.flow);
     Entry* entry = m_flows.Find(m_left[queue]);
@@ -597,7 +590,14 @@ Bfc::UpdateHeld(uint8_t cls, uint16_t place)
     }
     m_held[queue] = held;
     // The egress, not the port: whoever asked transmits next, or is about to.
-    held ? m_port->GetEgress().Block(queue) : void(m_port->GetEgress().Unblock(queue));
+    if (held)
+    {
+        m_port->GetEgress().Block(queue);
+    }
+    else
+    {
+        m_port->GetEgress().Unblock(queue);
+    }
 }
 
 void

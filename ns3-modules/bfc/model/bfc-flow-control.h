@@ -56,7 +56,7 @@ namespace bfc
  * receiver are in no egress queue and cause no pauses.
  */
 class Bfc : public lossless::FlowControl,
-            public lossless::Gate,
+            public lossless::SentListener,
             public lossless::QueueSelector,
             public lossless::DeadlockModel
 {
@@ -79,12 +79,11 @@ class Bfc : public lossless::FlowControl,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
     uint16_t GetOwnQueues() const override;
-    std::unique_ptr<lossless::QueueScheduler> MakeScheduler() const override;
+    std::unique_ptr<lossless::QueueScheduler> MakeScheduler() override;
     uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override;
-    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override;
-    void NotifyTaken(uint16_t queue, const lossless::Frame& frame) override;
-    int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    void NotifyJoined(uint16_t queue, lossless::Frame& frame) override;
+    void NotifyTaken(uint16_t queue, lossless::Frame& frame) override;
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
@@ -134,7 +133,7 @@ class Bfc : public lossless::FlowControl,
     static constexpr uint32_t MARK = 2; //!< offset of the second
 
     uint16_t ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const;
-    void WriteBytes(const lossless::Frame& frame, uint32_t at, uint16_t value) const;
+    void WriteBytes(lossless::Frame& frame, uint32_t at, uint16_t value) const;
     uint64_t KeyOf(uint8_t cls, uint32_t flow) const;
     bool IsAssigned(const Entry& entry) const;
     uint16_t PickQueue(uint8_t cls, uint64_t key) const;
@@ -142,8 +141,8 @@ class Bfc : public lossless::FlowControl,
     uint32_t NameOf(uint16_t place, uint32_t flow) const;
     NameFilter& FilterFor(NameFilter& filter, bool counts) const;
 
-    void Mark(const lossless::Frame& frame, int64_t queueBytes);
-    void Leave(uint16_t queue, const lossless::Frame& frame);
+    void Mark(lossless::Frame& frame, int64_t queueBytes);
+    void Leave(uint16_t queue, lossless::Frame& frame);
     void Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue);
     void Clear(uint8_t cls, uint32_t name);
     void ResumeWaiting();
@@ -173,8 +172,8 @@ class Bfc : public lossless::FlowControl,
     Time m_refresh;            //!< Refresh; 0: never
 
     // Egress side
-    lossless::FlowTable<Entry> m_flows;              //!< by class and flow
-    mutable std::vector<ActiveScheduler*> m_serving; //!< by class; made by MakeScheduler
+    lossless::FlowTable<Entry> m_flows;      //!< by class and flow
+    std::vector<ActiveScheduler*> m_serving; //!< by class; made by MakeScheduler
     std::vector<int64_t> m_thresholds; //!< by ingress port: Th of one active queue (B); 0: unknown
     std::vector<bool> m_held;          //!< by queue: the peer has paused it
     std::vector<uint64_t> m_left;      //!< by queue: key of the flow whose frame last left it

@@ -103,7 +103,9 @@ NS_OBJECT_ENSURE_REGISTERED(Listener);
  * @ingroup bfc-tests
  * @brief Sees frames join and leave the queues of a port, after Bfc has.
  */
-class Watcher : public lossless::FlowControl, public lossless::QueueSelector, public lossless::Gate
+class Watcher : public lossless::FlowControl,
+                public lossless::QueueSelector,
+                public lossless::SentListener
 {
   public:
     /**
@@ -130,17 +132,12 @@ class Watcher : public lossless::FlowControl, public lossless::QueueSelector, pu
         return queue;
     }
 
-    void NotifyJoined(uint16_t queue, const Frame& frame) override
+    void NotifyJoined(uint16_t queue, Frame& frame) override
     {
         m_joined(queue, frame);
     }
 
-    int64_t GetEarliest(uint16_t /* queue */, const Frame& /* head */, int64_t now) const override
-    {
-        return now;
-    }
-
-    void NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */) override
+    void NotifySent(uint16_t queue, Frame& frame, int64_t /* now */) override
     {
         m_sent(queue, frame);
     }

@@ -179,7 +179,7 @@ Credit::GetLimit(uint8_t cls) const
 }
 
 void
-Credit::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
+Credit::NotifyReceived(Frame& frame, int64_t /* queueBytes */)
 {
     const uint32_t blocks = BlocksOf(frame.bytes);
     m_received[frame.cls] += blocks;
@@ -306,7 +306,7 @@ Credit::GetEarliest(uint16_t queue, const Frame& head, int64_t now) const
 }
 
 void
-Credit::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
+Credit::NotifySent(uint16_t queue, Frame& frame, int64_t /* now */)
 {
     const uint8_t cls = queue % N_CLASSES;
     if (!((m_lossless >> cls) & 1U))

@@ -65,6 +65,7 @@ BlocksOf(uint32_t bytes)
 class Credit : public lossless::FlowControl,
                public lossless::ByteObserver,
                public lossless::Gate,
+               public lossless::SentListener,
                public lossless::DeadlockModel
 {
   public:
@@ -79,10 +80,10 @@ class Credit : public lossless::FlowControl,
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReceived(lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;

@@ -64,7 +64,9 @@ Names(std::size_t n)
  * @brief A flow control before Credit in every chain: it keeps books of its own of what came, is
  * held and went, writes down every credit message, and may lose some.
  */
-class Auditor : public lossless::FlowControl, public lossless::ByteObserver, public lossless::Gate
+class Auditor : public lossless::FlowControl,
+                public lossless::ByteObserver,
+                public lossless::SentListener
 {
   public:
     /// Books of one port and class, in blocks of 64 B.
@@ -118,7 +120,7 @@ class Auditor : public lossless::FlowControl, public lossless::ByteObserver, pub
         sim.AddFlowControl("ns3::cbfc::tests::Auditor");
     }
 
-    void NotifyReceived(const lossless::Frame& frame, int64_t /* queueBytes */) override
+    void NotifyReceived(lossless::Frame& frame, int64_t /* queueBytes */) override
     {
         Mine(frame.cls).received += (frame.bytes + 63) / 64;
         Mine(frame.cls).held += (frame.bytes + 63) / 64;
@@ -129,12 +131,7 @@ class Auditor : public lossless::FlowControl, public lossless::ByteObserver, pub
         Mine(departure.cls).held -= (departure.bytes + 63) / 64;
     }
 
-    int64_t GetEarliest(uint16_t, const lossless::Frame&, int64_t now) const override
-    {
-        return now;
-    }
-
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t) override
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t) override
     {
         Mine(static_cast<uint8_t>(queue)).sent += (frame.bytes + 63) / 64;
     }

@@ -216,7 +216,7 @@ Dcfit::Check() const
                  << " ports, but the switch has " << m_node->GetNPorts() << "\n";
     }
     const uint32_t switches = (1U << m_switchBits) - 1; // the last number is reserved
-    if (!dynamic_cast<const lossless::Switch*>(m_node))
+    if (!m_node->IsSwitch())
     {
         problems << m_node->GetName() << ": DCFIT is an agent for switches, but this is a host\n";
     }

@@ -7,7 +7,6 @@
 
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
-#include "ns3/lossless-switch.h"
 
 #include <algorithm>
 #include <array>
@@ -606,7 +605,7 @@ DeadlockOracle::MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause
 {
     uint32_t parent = NONE;
     Reason reason = Reason::HOST;
-    if (dynamic_cast<const Switch*>(PeekPointer(m_nodes[node])))
+    if (m_nodes[node]->IsSwitch())
     {
         parent = cause.egress == NO_PORT ? NONE : StateOf(node, cause.egress, cause.cls).pause;
         reason = parent == NONE ? Reason::CONGESTED : Reason::EARLIER;

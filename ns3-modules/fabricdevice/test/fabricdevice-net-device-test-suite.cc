@@ -1120,6 +1120,53 @@ class LinkTest : public TestCase
 
 /**
  * @ingroup fabricdevice-tests
+ * @brief Schemes that treat hosts and switches differently.
+ */
+class HostRoleTest : public TestCase
+{
+  public:
+    HostRoleTest()
+        : TestCase("a host with a device only is a host to BFC and PFFC, as one with queue pairs")
+    {
+    }
+
+  private:
+    /// The ports of two hosts at a switch: of a host with a device, and of the switch to it.
+    void Try(const std::string& flowControl,
+             const std::function<void(const Port& host, const Port& hub)>& look)
+    {
+        Lan lan(flowControl);
+        lan.Star(2);
+        const uint32_t center = 2;
+        NS_TEST_EXPECT_MSG_EQ(lan.fabric->GetNode(0).IsSwitch(), false, "a host");
+        NS_TEST_EXPECT_MSG_EQ(lan.fabric->GetNode(center).IsSwitch(), true, "a switch");
+        look(lan.fabric->GetNode(0).GetPort(0), lan.fabric->GetNode(center).GetPort(0));
+    }
+
+    void DoRun() override
+    {
+        Try("ns3::bfc::Bfc", [this](const Port& host, const Port& hub) {
+            const std::size_t classes = lossless::N_CLASSES;
+            NS_TEST_EXPECT_MSG_EQ(host.GetQueues().size(), classes * (1 + 256), "HostQueues");
+            NS_TEST_EXPECT_MSG_EQ(hub.GetQueues().size(), classes * (1 + 32), "Queues");
+        });
+        Try("ns3::pffc::Pffc", [this](const Port& host, const Port& hub) {
+            // Both links are alike; what comes from a host may be one frame more, which it had
+            // made in advance.
+            const auto headroom = [](const Port& port) {
+                lossless::Summary summary;
+                port.GetChain().GetMembers()[0]->Report(summary);
+                return summary["pffc_flow_headroom_bytes"];
+            };
+            NS_TEST_EXPECT_MSG_EQ(headroom(hub) - headroom(host),
+                                  host.GetLargestFrame(),
+                                  "the switch expects one frame more from the host");
+        });
+    }
+};
+
+/**
+ * @ingroup fabricdevice-tests
  * @brief Tests of FabricNetDevice.
  */
 class FabricNetDeviceTestSuite : public TestSuite
@@ -1151,6 +1198,7 @@ class FabricNetDeviceTestSuite : public TestSuite
         AddTestCase(new ClassTest, TestCase::Duration::QUICK);
         AddTestCase(new DropTest, TestCase::Duration::QUICK);
         AddTestCase(new LinkTest, TestCase::Duration::QUICK);
+        AddTestCase(new HostRoleTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -678,7 +678,7 @@ class SecondQueue : public lossless::FlowControl, public lossless::QueueSelector
         return second ? static_cast<uint16_t>(queue + lossless::N_CLASSES) : queue;
     }
 
-    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override
+    void NotifyJoined(uint16_t queue, lossless::Frame& frame) override
     {
         g_wrong += queue != SelectQueue(frame, frame.cls);
         if (m_isHost)

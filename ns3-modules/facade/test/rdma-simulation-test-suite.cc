@@ -44,7 +44,8 @@ class OrderProbe : public lossless::FlowControl,
                    public lossless::ByteObserver,
                    public lossless::XoffListener,
                    public lossless::QueueSelector,
-                   public lossless::Gate
+                   public lossless::Gate,
+                   public lossless::SentListener
 {
   public:
     /**
@@ -68,7 +69,7 @@ class OrderProbe : public lossless::FlowControl,
         m_stamp = lossless::FramePool::ReserveSchemeBytes("order-probe", 1);
     }
 
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override
+    void NotifyReceived(lossless::Frame& frame, int64_t queueBytes) override
     {
         m_held[frame.cls] += frame.bytes;
         Expect(m_started && queueBytes == m_held[frame.cls], "bytes after an arrival");
@@ -101,7 +102,7 @@ class OrderProbe : public lossless::FlowControl,
         return queue;
     }
 
-    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override
+    void NotifyJoined(uint16_t queue, lossless::Frame& frame) override
     {
         Expect(queue == frame.cls && frame.queued == lossless::NowPs(),
                "notified when it has joined");
@@ -115,7 +116,7 @@ class OrderProbe : public lossless::FlowControl,
         return now;
     }
 
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override
     {
         Expect(now == lossless::NowPs() && frame.cls == queue, "notified when it leaves");
         Expect(m_port->IsUp() && !m_port->IsPaused(frame.cls), "nothing goes from a paused class");

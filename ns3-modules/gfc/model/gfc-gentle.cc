@@ -160,7 +160,7 @@ Gentle::WarnMargin(const std::string& what,
 }
 
 void
-Gentle::NotifyReceived(const Frame& frame, int64_t queueBytes)
+Gentle::NotifyReceived(Frame& frame, int64_t queueBytes)
 {
     m_peak = std::max(m_peak, queueBytes);
     Change(frame.cls, queueBytes);
@@ -300,7 +300,7 @@ Gentle::GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const
 }
 
 void
-Gentle::NotifySent(uint16_t queue, const Frame& frame, int64_t now)
+Gentle::NotifySent(uint16_t queue, Frame& frame, int64_t now)
 {
     m_limiter[queue % N_CLASSES].Start(frame.bytes + static_cast<int64_t>(m_port->GetOverhead()),
                                        now);

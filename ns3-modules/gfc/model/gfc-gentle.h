@@ -85,6 +85,7 @@ std::string WarnOutside(const std::pair<std::string, int64_t>& margin,
 class Gentle : public lossless::FlowControl,
                public lossless::ByteObserver,
                public lossless::Gate,
+               public lossless::SentListener,
                public lossless::DeadlockModel
 {
   public:
@@ -93,10 +94,10 @@ class Gentle : public lossless::FlowControl,
     Gentle();
 
     void Start() override;
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReceived(lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override;
     bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,

@@ -122,7 +122,7 @@ TimeBasedGfc::GetEarliest(uint16_t queue, const Frame& head, int64_t now) const
 }
 
 void
-TimeBasedGfc::NotifySent(uint16_t queue, const Frame& frame, int64_t now)
+TimeBasedGfc::NotifySent(uint16_t queue, Frame& frame, int64_t now)
 {
     cbfc::Credit::NotifySent(queue, frame, now);
     m_limiter[queue % N_CLASSES].Start(frame.bytes + static_cast<int64_t>(m_port->GetOverhead()),

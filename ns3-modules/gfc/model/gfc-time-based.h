@@ -42,7 +42,7 @@ class TimeBasedGfc : public cbfc::Credit
     std::string Check() const override;
     std::string Warn() const override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override;
     void Report(lossless::Summary& summary) const override;
 
   protected:

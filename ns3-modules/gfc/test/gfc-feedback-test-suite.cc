@@ -35,7 +35,7 @@ namespace tests
  * @brief A flow control before the gentle one in every chain: it may lose or delay messages, and
  * writes down what happens at the port of node 0.
  */
-class Meddler : public lossless::FlowControl, public lossless::Gate
+class Meddler : public lossless::FlowControl, public lossless::SentListener
 {
   public:
     /// A frame that went.
@@ -59,12 +59,7 @@ class Meddler : public lossless::FlowControl, public lossless::Gate
         return tid;
     }
 
-    int64_t GetEarliest(uint16_t, const lossless::Frame&, int64_t now) const override
-    {
-        return now;
-    }
-
-    void NotifySent(uint16_t /* queue */, const lossless::Frame& frame, int64_t now) override
+    void NotifySent(uint16_t /* queue */, lossless::Frame& frame, int64_t now) override
     {
         if (m_port->GetNodeId() == 0)
         {

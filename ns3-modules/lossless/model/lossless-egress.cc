@@ -30,17 +30,16 @@ class Egress::OwnQueues : public QueueScheduler::Heads
     /// @param own their scheduler
     OwnQueues(Egress& egress, uint8_t cls, uint32_t n, std::unique_ptr<QueueScheduler> own)
         : scheduler(std::move(own)),
-          ignored(n, false),
           m_egress(egress),
-          m_cls(cls),
-          m_active(n, false)
+          m_cls(cls)
     {
         scheduler->Configure(n);
     }
 
     bool MayGo(uint32_t place) override
     {
-        return (paused == 0 || ignored[place]) && m_egress.MayGo(QueueAt(place), now);
+        const uint16_t queue = QueueAt(place);
+        return m_egress.m_ready.MayAsk(queue) && m_egress.MayGo(queue, now);
     }
 
     uint32_t GetBytes(uint32_t place) const override
@@ -58,42 +57,13 @@ class Egress::OwnQueues : public QueueScheduler::Heads
         return queue / N_CLASSES - 1U;
     }
 
-    /// A queue may have become active or inactive.
-    void Update(uint16_t queue)
-    {
-        const uint32_t place = PlaceOf(queue);
-        const bool active = m_egress.m_queues[queue].GetFrames() > 0 &&
-                            (m_egress.m_blockCount[queue] == 0 || ignored[place]);
-        if (active == m_active[place])
-        {
-            return;
-        }
-        m_active[place] = active;
-        const uint32_t bit = 1U << (N_CLASSES + m_cls);
-        if (active)
-        {
-            scheduler->Activate(place);
-            m_egress.m_nonempty |= m_nActive++ == 0 ? bit : 0;
-        }
-        else
-        {
-            scheduler->Deactivate(place);
-            m_egress.m_nonempty &= --m_nActive == 0 ? ~bit : UINT32_MAX;
-        }
-    }
-
     std::unique_ptr<QueueScheduler> scheduler; //!< their scheduler
-    std::vector<bool> ignored;                 //!< by index: sent regardless of flow control
     int64_t bytes{0};                          //!< total queue length (B)
-    uint32_t blocked{0};                       //!< number of individually blocked queues
-    uint32_t paused{0};                        //!< number of flow controls that hold the class back
     int64_t now{0};                            //!< time of the current selection (ps)
 
   private:
-    Egress& m_egress;           //!< owner
-    uint8_t m_cls;              //!< class
-    std::vector<bool> m_active; //!< by index: eligible for the scheduler
-    uint32_t m_nActive{0};      //!< number of active queues
+    Egress& m_egress; //!< owner
+    uint8_t m_cls;    //!< class
 };
 
 Egress::Egress(Port& port, const TracedCallback<const Port&, uint8_t>& trace)
@@ -117,17 +87,22 @@ Egress::AddRoles(FlowControl* member)
     EnterRole(m_selectors, member);
     const bool isGate = EnterRole(m_gates, member);
     const bool keepsOrder = EnterRole(m_orderModels, member);
+    EnterRole(m_sentListeners, member);
+    if (isGate)
+    {
+        m_holds.SetGated();
+    }
     if (isGate && !keepsOrder)
     {
         m_firmGates.push_back(m_gates.back());
     }
 }
 
-const QueueSelector*
+QueueSelector*
 Egress::FindOwner() const
 {
-    const QueueSelector* owner = nullptr;
-    for (const QueueSelector* selector : m_selectors)
+    QueueSelector* owner = nullptr;
+    for (QueueSelector* selector : m_selectors)
     {
         if (selector->GetOwnQueues() > 0)
         {
@@ -157,7 +132,7 @@ void
 Egress::Start(const Service& service)
 {
     m_scheduler.Configure(service.classes, service.quantum);
-    const QueueSelector* owner = FindOwner();
+    QueueSelector* owner = FindOwner();
     const uint32_t own = owner ? owner->GetOwnQueues() : 0;
     m_queues.reserve((own + 1) * N_CLASSES);
     for (uint32_t queue = 0; queue < (own + 1) * N_CLASSES; ++queue)
@@ -169,13 +144,14 @@ Egress::Start(const Service& service)
     {
         m_own.push_back(std::make_unique<OwnQueues>(*this, cls, own, owner->MakeScheduler()));
     }
-    m_blockCount.assign(m_queues.size(), 0);
+    m_ready.Start(m_queues.size());
 }
 
 void
 Egress::Clear()
 {
     m_gates.clear();
+    m_sentListeners.clear();
     m_selectors.clear();
     m_orderModels.clear();
     m_firmGates.clear();
@@ -192,7 +168,7 @@ Egress::AddSource(FrameSource* source)
     if (!m_ring)
     {
         m_ring = std::make_unique<SourceRing>();
-        m_ring->Add(m_source, m_ready);
+        m_ring->Add(m_source, m_offered);
         m_source = m_ring.get();
     }
     m_ring->Add(source, 0);
@@ -211,7 +187,7 @@ Egress::Refill()
             {
                 Push(frame);
             }
-        } while (select && (m_ready >> cls) & 1U);
+        } while (select && (m_offered >> cls) & 1U);
     }
 }
 
@@ -222,14 +198,7 @@ Egress::Push(Frame* frame)
     frame->queued = NowPs();
     frame->order = m_joined++;
     m_queues[queue].Push(frame);
-    if (queue < N_CLASSES)
-    {
-        m_nonempty |= 1U << queue;
-    }
-    else
-    {
-        NoteFrames(queue, frame->bytes);
-    }
+    NoteFrames(queue, frame->bytes);
     TellTrace(frame->cls);
     for (QueueSelector* selector : m_selectors)
     {
@@ -239,7 +208,7 @@ Egress::Push(Frame* frame)
     {
         m_node->GetRoles().TellQueue(m_port, queue, *frame, true);
     }
-    if ((m_held >> frame->cls) & 1U)
+    if (m_holds.IsHeld(frame->cls) && m_node->GetObserver())
     {
         m_node->GetObserver()->NotifyJoined(m_port, queue, *frame);
     }
@@ -248,7 +217,7 @@ Egress::Push(Frame* frame)
 bool
 Egress::MayGo(uint16_t queue, int64_t now)
 {
-    if (m_gates.empty() || IsIgnored(queue))
+    if (m_gates.empty() || m_ready.IsIgnored(queue))
     {
         return true;
     }
@@ -287,7 +256,7 @@ int
 Egress::Select(int64_t now)
 {
     m_wakeTime = NEVER;
-    const uint32_t mask = Eligible();
+    const uint32_t mask = m_ready.Get();
     const uint32_t free = m_gates.empty() ? mask : 0; // no gates to be queried for these
     const auto selectOf = [&](uint8_t cls) {
         return (free >> cls) & 1U ? int{cls} : SelectOf(cls, mask, now);
@@ -303,23 +272,22 @@ Egress::Pop(uint16_t queue, int64_t now)
     if (queue >= N_CLASSES)
     {
         OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);
-        NoteFrames(queue, -int64_t{frame->bytes});
     }
+    NoteFrames(queue, -int64_t{frame->bytes});
     TellTrace(frame->cls);
     if (frames.GetFrames() == 0)
     {
-        m_nonempty &= queue < N_CLASSES ? ~(1U << queue) : UINT32_MAX;
         Reopen(queue);
     }
-    for (Gate* gate : m_gates)
+    for (SentListener* listener : m_sentListeners)
     {
-        gate->NotifySent(queue, *frame, now);
+        listener->NotifySent(queue, *frame, now);
     }
     if (m_node->GetRoles().HasQueueAgents())
     {
         m_node->GetRoles().TellQueue(m_port, queue, *frame, false);
     }
-    if ((m_held >> frame->cls) & 1U)
+    if (m_holds.IsHeld(frame->cls) && m_node->GetObserver())
     {
         m_node->GetObserver()->NotifyLeft(m_port, queue);
     }
@@ -332,141 +300,106 @@ Egress::OwnOf(uint16_t queue) const
     return *m_own[queue % N_CLASSES];
 }
 
-bool
-Egress::IsIgnored(uint16_t queue) const
-{
-    return queue < N_CLASSES ? (m_ignored >> queue) & 1U
-                             : OwnOf(queue).ignored[OwnQueues::PlaceOf(queue)];
-}
-
-bool
-Egress::IsBlocked(uint16_t queue) const
-{
-    return m_blockCount[queue] > 0 || (queue >= N_CLASSES && OwnOf(queue).paused > 0);
-}
-
 void
 Egress::NoteFrames(uint16_t queue, int64_t bytes)
 {
-    if (queue < N_CLASSES)
+    const bool changed = m_ready.SetFilled(queue, m_queues[queue].GetFrames() > 0);
+    if (queue >= N_CLASSES)
     {
-        const uint32_t bit = 1U << queue;
-        m_nonempty = m_queues[queue].GetFrames() > 0 ? m_nonempty | bit : m_nonempty & ~bit;
-        return;
+        OwnOf(queue).bytes += bytes;
+        Reschedule(queue, changed);
     }
-    OwnOf(queue).bytes += bytes;
-    OwnOf(queue).Update(queue);
 }
 
 void
-Egress::AddBlock(uint16_t queue)
+Egress::Reschedule(uint16_t queue, bool changed)
 {
-    m_wasBlocked = true;
-    if (m_blockCount[queue]++ > 0)
+    if (!changed)
     {
         return;
     }
-    if (queue < N_CLASSES)
+    QueueScheduler& scheduler = *OwnOf(queue).scheduler;
+    if (m_ready.IsActive(queue))
     {
-        m_blocked |= 1U << queue;
-        return;
+        scheduler.Activate(OwnQueues::PlaceOf(queue));
     }
-    ++OwnOf(queue).blocked;
-    OwnOf(queue).Update(queue);
-}
-
-void
-Egress::TakeBlock(uint16_t queue)
-{
-    NS_ABORT_MSG_IF(m_blockCount[queue] == 0,
-                    "a flow control unblocked a queue that it had not blocked");
-    if (--m_blockCount[queue] > 0)
+    else
     {
-        return;
+        scheduler.Deactivate(OwnQueues::PlaceOf(queue));
     }
-    NoteHeldUntil(queue % N_CLASSES, NowPs());
-    if (queue < N_CLASSES)
-    {
-        m_blocked &= ~(1U << queue);
-        return;
-    }
-    --OwnOf(queue).blocked;
-    OwnOf(queue).Update(queue);
 }
 
 void
 Egress::Block(uint16_t queue)
 {
-    AddBlock(queue);
-    UpdateHeld(queue % N_CLASSES);
+    Reschedule(queue, m_ready.Block(queue));
+    NoteBlock(queue, true);
 }
 
 bool
 Egress::Unblock(uint16_t queue)
 {
-    TakeBlock(queue);
-    const bool free = m_blockCount[queue] == 0;
-    if (free)
-    {
-        UpdateHeld(queue % N_CLASSES);
-    }
-    return free;
+    Reschedule(queue, m_ready.Unblock(queue));
+    NoteBlock(queue, false);
+    return m_ready.GetBlocks(queue) == 0;
 }
 
 void
 Egress::BlockClass(uint8_t cls, bool block)
 {
-    block ? AddBlock(cls) : TakeBlock(cls);
-    if (!m_own.empty())
+    // The scheduler of its own queues is not notified: turns and deficits survive the pause.
+    if (block)
     {
-        // The scheduler is not notified: turns and deficits survive the pause.
-        uint32_t& paused = m_own[cls]->paused;
-        paused += block ? 1 : -1;
-        const uint32_t bit = 1U << (N_CLASSES + cls);
-        m_blocked = paused > 0 ? m_blocked | bit : m_blocked & ~bit;
+        m_ready.BlockClass(cls);
     }
-    UpdateHeld(cls);
+    else
+    {
+        m_ready.UnblockClass(cls);
+    }
+    NoteBlock(cls, block);
 }
 
 void
-Egress::SetPaused(uint8_t cls, bool on)
+Egress::NoteBlock(uint16_t queue, bool on)
 {
-    const uint32_t bit = 1U << cls;
-    m_paused = on ? m_paused | bit : m_paused & ~bit;
-    if (!on)
+    const auto cls = static_cast<uint8_t>(queue % N_CLASSES);
+    const bool wasHeld = m_holds.IsHeld(cls);
+    if (m_ready.GetBlocks(queue) == (on ? 1 : 0))
     {
-        NoteHeldUntil(cls, NowPs());
+        m_holds.Block(cls, on, NowPs());
     }
-    UpdateHeld(cls);
+    TellHeld(cls, wasHeld);
+}
+
+bool
+Egress::Pause(uint8_t cls, bool on)
+{
+    const bool wasHeld = m_holds.IsHeld(cls);
+    if (!m_holds.Pause(cls, on, NowPs()))
+    {
+        return false;
+    }
+    TellHeld(cls, wasHeld);
+    return true;
 }
 
 void
-Egress::UpdateHeld(uint8_t cls)
+Egress::TellHeld(uint8_t cls, bool wasHeld) const
 {
     PortObserver* observer = m_node->GetObserver();
     if (!observer)
     {
         return;
     }
-    // A scheme that gates single frames reports by NotePaused that it may have to.
-    const uint32_t bit = 1U << cls;
-    if (m_blocked & bit || (!m_own.empty() && m_own[cls]->blocked > 0) ||
-        (!m_gates.empty() && m_paused & bit))
+    // Told again of a class that is held already: another of its queues may be held now.
+    if (m_holds.IsHeld(cls))
     {
-        m_held |= bit;
         observer->NotifyHeld(m_port, cls);
     }
-    else if (m_held & bit)
+    else if (wasHeld)
     {
-        m_held &= ~bit;
         observer->NotifyFree(m_port, cls);
     }
-}
-
-void
-Egress::NoteHeldUntil(uint8_t cls, int64_t until)
-{
-    m_heldUntil[cls] = std::max(m_heldUntil[cls], until);
 }
 
 void
@@ -481,20 +414,7 @@ Egress::NotifyChange() const
 void
 Egress::SetIgnorePause(uint16_t queue, bool ignore)
 {
-    if (queue < N_CLASSES)
-    {
-        const uint32_t bit = 1U << queue;
-        m_ignored = ignore ? m_ignored | bit : m_ignored & ~bit;
-    }
-    else
-    {
-        std::vector<bool>& ignored = OwnOf(queue).ignored;
-        ignored[OwnQueues::PlaceOf(queue)] = ignore;
-        OwnOf(queue).Update(queue);
-        const uint32_t bit = 1U << (N_CLASSES + queue % N_CLASSES);
-        const bool any = std::find(ignored.begin(), ignored.end(), true) != ignored.end();
-        m_ignored = any ? m_ignored | bit : m_ignored & ~bit;
-    }
+    Reschedule(queue, m_ready.SetIgnored(queue, ignore));
     NotifyChange();
 }
 
@@ -502,12 +422,12 @@ bool
 Egress::IsHeldByPeer(uint16_t queue) const
 {
     const Frame* head = m_queues[queue].Head();
-    if (!head || IsIgnored(queue))
+    if (!head || m_ready.IsIgnored(queue))
     {
         return false;
     }
     const int64_t now = NowPs();
-    return IsBlocked(queue) ||
+    return m_ready.IsBlocked(queue) ||
            std::any_of(m_firmGates.begin(), m_firmGates.end(), [&](const Gate* gate) {
                return gate->GetEarliest(queue, *head, now) == NEVER;
            });
@@ -521,7 +441,7 @@ Egress::IsHeld(uint16_t queue) const
         return true;
     }
     const Frame* head = m_queues[queue].Head();
-    if (!head || IsIgnored(queue))
+    if (!head || m_ready.IsIgnored(queue))
     {
         return false;
     }
@@ -568,7 +488,7 @@ Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choo
     NoteFrames(queue, frames.GetBytes() - before);
     for (QueueSelector* selector : m_selectors)
     {
-        for (const Frame* frame : taken)
+        for (Frame* frame : taken)
         {
             selector->NotifyTaken(queue, *frame);
         }

@@ -10,6 +10,8 @@
 #include "lossless-egress-queue.h"
 #include "lossless-flow-control.h"
 #include "lossless-frame-source.h"
+#include "lossless-hold-book.h"
+#include "lossless-ready-set.h"
 
 #include "ns3/traced-callback.h"
 
@@ -77,7 +79,7 @@ class Egress
             ready = m_ring->SetReady(source, cls, ready);
         }
         const uint32_t bit = 1U << cls;
-        m_ready = ready ? m_ready | bit : m_ready & ~bit;
+        m_offered = ready ? m_offered | bit : m_offered & ~bit;
     }
 
     /// @return true if Refill would obtain a frame.
@@ -128,7 +130,7 @@ class Egress
     /// @return true if a queue holds frames and is not blocked; a gate may still hold it back.
     bool HasEligible() const
     {
-        return Eligible() != 0;
+        return m_ready.Get() != 0;
     }
 
     /// Choose the queue to send from.
@@ -156,26 +158,22 @@ class Egress
     /// Send from a queue regardless of flow controls.
     /// @param queue egress queue. @param ignore true to ignore them.
     void SetIgnorePause(uint16_t queue, bool ignore);
-    /// A class is paused, or its pause ends, by a flow control.
-    /// @param cls class. @param on whether the pause starts.
-    void SetPaused(uint8_t cls, bool on);
+    /// A flow control starts or ends its pause of a class.
+    /// @param cls class. @param on whether it starts.
+    /// @return true if the class is paused from now on, or no longer is.
+    bool Pause(uint8_t cls, bool on);
+
     /// A class is held back until a time, as by a pause.
     /// @param cls class. @param until ps.
-    void NoteHeldUntil(uint8_t cls, int64_t until);
-
-    /// When a class was last held back: paused, blocked, or without credit. A frame that has waited
-    /// longer has waited for its turn since.
-    /// @param cls class.
-    /// @return ps; 0: never. Later than now while it is held back up to a known time.
-    int64_t GetHeldUntil(uint8_t cls) const
+    void NoteHeldUntil(uint8_t cls, int64_t until)
     {
-        return m_heldUntil[cls];
+        m_holds.NoteHeldUntil(cls, until);
     }
 
-    /// @return true if queues are or have been blocked.
-    bool WasBlocked() const
+    /// @return who holds back its classes.
+    const HoldBook& GetHolds() const
     {
-        return m_wasBlocked;
+        return m_holds;
     }
 
     /// Is a queue held back by something other than its turn or a time?
@@ -230,13 +228,7 @@ class Egress
 
     uint32_t Wanted() const
     {
-        const auto waiting = static_cast<uint32_t>(m_nonempty & 0xff);
-        return HasSelectors() ? m_ready : m_ready & ~waiting;
-    }
-
-    uint32_t Eligible() const
-    {
-        return m_nonempty & ~(m_blocked & ~m_ignored);
+        return HasSelectors() ? m_offered : m_offered & ~m_ready.GetFilled();
     }
 
     void TellTrace(uint8_t cls) const
@@ -249,45 +241,41 @@ class Egress
 
     bool MayGo(uint16_t queue, int64_t now);
     int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
-    const QueueSelector* FindOwner() const;
+    /// The member of the chain with queues of its own, or null.
+    QueueSelector* FindOwner() const;
     OwnQueues& OwnOf(uint16_t queue) const;
-    bool IsIgnored(uint16_t queue) const;
-    bool IsBlocked(uint16_t queue) const;
-    void AddBlock(uint16_t queue);
-    void TakeBlock(uint16_t queue);
+    /// The length of a queue has changed.
     void NoteFrames(uint16_t queue, int64_t bytes);
-    void UpdateHeld(uint8_t cls);
+    /// Notify the scheduler of an own queue that has become active, or no longer is.
+    void Reschedule(uint16_t queue, bool changed);
+    /// Count the first block of a queue, or the end of the last one.
+    void NoteBlock(uint16_t queue, bool on);
+    /// Notify the observer that a class is held, or no longer is.
+    void TellHeld(uint8_t cls, bool wasHeld) const;
     void NotifyChange() const;
 
     // Accessed for every transmitted frame, kept in few cache lines
-    PortOwner* m_node{nullptr};     //!< node of the port
-    Port& m_port;                   //!< the port, passed to callbacks
-    FrameSource* m_source{nullptr}; //!< source of a host; m_ring if there are several
-    uint32_t m_ready{0};            //!< bit c: the source has frames of class c
-    uint32_t m_nonempty{0};         //!< bit c: the queue of class c holds frames; bit 8 + c: one of
-                                    //!< its own queues does and is not blocked
-    uint32_t m_blocked{0}; //!< bit c: the queue of class c is held back; bit 8 + c: its own
-                           //!< queues are, all at once
-    uint32_t m_ignored{0}; //!< bits as in m_blocked: sent regardless of flow control
-    uint32_t m_held{0};    //!< bit c: class c is held back and observed
-    uint32_t m_paused{0};  //!< bit c: class c is paused
-    uint64_t m_joined{0};  //!< number of frames that have joined
-    std::vector<EgressQueue> m_queues;                   //!< class queues, then own ones
+    PortOwner* m_node{nullptr};        //!< node of the port
+    Port& m_port;                      //!< the port, passed to callbacks
+    FrameSource* m_source{nullptr};    //!< source of a host; m_ring if there are several
+    uint32_t m_offered{0};             //!< bit c: the source has frames of class c
+    ReadySet m_ready;                  //!< queues that may be asked
+    uint64_t m_joined{0};              //!< number of frames that have joined
+    std::vector<EgressQueue> m_queues; //!< class queues, then own ones
     std::vector<std::unique_ptr<OwnQueues>> m_own;       //!< by class; empty if there are none
     std::vector<Gate*> m_gates;                          //!< of the chain
+    std::vector<SentListener*> m_sentListeners;          //!< of the chain
     std::vector<QueueSelector*> m_selectors;             //!< of the chain
     const TracedCallback<const Port&, uint8_t>& m_trace; //!< Egress
     int64_t m_wakeTime{NEVER};                           //!< see GetWakeTime
     ClassScheduler m_scheduler;                          //!< chooses the class
 
     // Pauses, and constants
-    uint16_t m_index{0};               //!< of the port
-    bool m_wasBlocked{false};          //!< see WasBlocked
-    std::vector<uint8_t> m_blockCount; //!< number of flow controls that hold a queue back
-    std::array<int64_t, N_CLASSES> m_heldUntil{}; //!< see GetHeldUntil
-    std::vector<OrderModel*> m_orderModels;       //!< of the chain
-    std::vector<Gate*> m_firmGates;               //!< those that are not an OrderModel
-    std::unique_ptr<SourceRing> m_ring;           //!< if there are several sources; else null
+    HoldBook m_holds;                       //!< of its classes
+    uint16_t m_index{0};                    //!< of the port
+    std::vector<OrderModel*> m_orderModels; //!< of the chain
+    std::vector<Gate*> m_firmGates;         //!< those that are not an OrderModel
+    std::unique_ptr<SourceRing> m_ring;     //!< if there are several sources; else null
 };
 
 } // namespace lossless

@@ -43,7 +43,7 @@ FlowControlChain::Clear()
 }
 
 void
-FlowControlChain::NotifyReceived(const Frame& frame, int64_t queueBytes) const
+FlowControlChain::NotifyReceived(Frame& frame, int64_t queueBytes) const
 {
     for (ByteObserver* observer : m_byteObservers)
     {

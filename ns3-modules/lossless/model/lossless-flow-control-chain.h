@@ -70,7 +70,7 @@ class FlowControlChain
 
     /// Bytes have entered the ingress accounting.
     /// @param frame charged frame. @param queueBytes bytes of its (port, class).
-    void NotifyReceived(const Frame& frame, int64_t queueBytes) const;
+    void NotifyReceived(Frame& frame, int64_t queueBytes) const;
     /// Bytes have left the ingress accounting.
     /// @param departure the frame that left. @param queueBytes bytes of the (port, class).
     void NotifyReleased(const Departure& departure, int64_t queueBytes) const;

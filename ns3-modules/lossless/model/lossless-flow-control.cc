@@ -63,24 +63,19 @@ FlowControl::Warn() const
     return {};
 }
 
-void
-Gate::NotifySent(uint16_t /* queue */, const Frame& /* frame */, int64_t /* now */)
-{
-}
-
 std::unique_ptr<QueueScheduler>
-QueueSelector::MakeScheduler() const
+QueueSelector::MakeScheduler()
 {
     return std::make_unique<StrictScheduler>();
 }
 
 void
-QueueSelector::NotifyJoined(uint16_t /* queue */, const Frame& /* frame */)
+QueueSelector::NotifyJoined(uint16_t /* queue */, Frame& /* frame */)
 {
 }
 
 void
-QueueSelector::NotifyTaken(uint16_t /* queue */, const Frame& /* frame */)
+QueueSelector::NotifyTaken(uint16_t /* queue */, Frame& /* frame */)
 {
 }
 

@@ -39,10 +39,10 @@ using Summary = std::map<std::string, double>;
  *
  * *Receiver's side*: observe arriving and departing bytes (ByteObserver) and OFF and ON
  * (XoffListener), and respond with Port::SendControl. *Sender's side*: block and unblock queues
- * (Port::Block), set the earliest time at which the head of a queue may be sent (Gate), add egress
- * queues (QueueSelector), and consume control frames of the peer (ReceiveControl). A scheme that
- * holds queues back should also be a DeadlockModel: without one a run reports that deadlocks were
- * not judged.
+ * (Port::Block), set the earliest time at which the head of a queue may be sent (Gate), count what
+ * was sent (SentListener), add egress queues (QueueSelector), and consume control frames of the
+ * peer (ReceiveControl). A scheme that holds queues back should also be a DeadlockModel: without
+ * one a run reports that deadlocks were not judged.
  */
 class FlowControl : public Object
 {
@@ -113,7 +113,7 @@ class ByteObserver
     /// Bytes have entered the ingress accounting of this port.
     /// @param frame the frame, already charged. @param queueBytes current bytes of its (port,
     /// class).
-    virtual void NotifyReceived(const Frame& frame, int64_t queueBytes) = 0;
+    virtual void NotifyReceived(Frame& frame, int64_t queueBytes) = 0;
     /// Bytes have left the ingress accounting of this port.
     /// @param departure the frame that left. @param queueBytes current bytes of the (port, class).
     virtual void NotifyReleased(const Departure& departure, int64_t queueBytes) = 0;
@@ -147,9 +147,20 @@ class Gate
     /// @return ps; now if immediately, NEVER if it depends on another event (then call Port::Kick
     /// when that has happened).
     virtual int64_t GetEarliest(uint16_t queue, const Frame& head, int64_t now) const = 0;
+};
+
+/**
+ * @ingroup lossless
+ * @brief Role of a flow control that counts what its port sends, or writes into it.
+ */
+class SentListener
+{
+  public:
+    virtual ~SentListener() = default;
     /// The head of a queue has started transmission.
-    /// @param queue egress queue. @param frame the frame. @param now ps.
-    virtual void NotifySent(uint16_t queue, const Frame& frame, int64_t now);
+    /// @param queue egress queue, which no longer contains it. @param frame the frame. @param now
+    /// ps.
+    virtual void NotifySent(uint16_t queue, Frame& frame, int64_t now) = 0;
 };
 
 /**
@@ -170,7 +181,7 @@ class QueueSelector
     /// The scheduler of a class's own queues, which are served once its class queue has nothing to
     /// send.
     /// @return a new one, called once per class; by default a StrictScheduler.
-    virtual std::unique_ptr<QueueScheduler> MakeScheduler() const;
+    virtual std::unique_ptr<QueueScheduler> MakeScheduler();
     /// Choose the egress queue a frame joins. A host also calls this before it creates the frame,
     /// so it must have no side effects; use NotifyJoined for these.
     /// @param frame the frame, possibly not created yet: flow, class and destination are set. At a
@@ -178,11 +189,11 @@ class QueueSelector
     virtual uint16_t SelectQueue(const Frame& frame, uint16_t queue) const = 0;
     /// A frame has joined an egress queue, its own one or that of a class.
     /// @param queue egress queue. @param frame the frame.
-    virtual void NotifyJoined(uint16_t queue, const Frame& frame);
+    virtual void NotifyJoined(uint16_t queue, Frame& frame);
     /// A frame was removed from an egress queue without being sent: dropped, or to join another
     /// one. The queue no longer contains it.
     /// @param queue egress queue. @param frame the frame.
-    virtual void NotifyTaken(uint16_t queue, const Frame& frame);
+    virtual void NotifyTaken(uint16_t queue, Frame& frame);
 };
 
 /**

@@ -152,8 +152,8 @@ struct alignas(64) Frame
     Packet* packet{nullptr};        //!< PACKET only, a reference held by the frame: the bytes from
                                     //!< the Ethernet header on, an 802.1Q tag included, without
                                     //!< padding and FCS
-    mutable SchemeBytes scheme{};   //!< 0 in a new frame; each scheme has its share, and may
-                                    //!< write to it whenever it is given the frame
+    SchemeBytes scheme{};           //!< 0 in a new frame; each scheme has its share, and may
+                                    //!< write to it when it is given a frame that is not const
 };
 
 /**

@@ -38,6 +38,12 @@ PortOwner::SetIdentity(uint32_t id, const std::string& name)
     m_name = name;
 }
 
+bool
+PortOwner::IsSwitch() const
+{
+    return false;
+}
+
 uint32_t
 PortOwner::GetLargestFrame() const
 {

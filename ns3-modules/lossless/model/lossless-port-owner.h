@@ -58,6 +58,9 @@ class PortOwner : public Object
     virtual Port& GetPort(uint16_t index) const = 0;
     /// @return number of ports.
     virtual uint16_t GetNPorts() const = 0;
+    /// @return true if it forwards frames between its ports; false: it is a host, which creates and
+    /// consumes them.
+    virtual bool IsSwitch() const;
     /// Largest frame that this node may create. @return bytes; 0: it creates none.
     virtual uint32_t GetLargestFrame() const;
 

@@ -250,7 +250,7 @@ bool
 Port::IsUnjudged() const
 {
     return m_chain.HasUnjudgedGate() ||
-           (m_egress.WasBlocked() && m_chain.GetDeadlockModels().empty());
+           (m_egress.GetHolds().WasBlocked() && m_chain.GetDeadlockModels().empty());
 }
 
 void
@@ -461,11 +461,10 @@ Port::NotePauseSent(uint8_t cls, bool on)
 void
 Port::NotePaused(uint8_t cls, bool on)
 {
-    if (!m_pauses.Set(cls, on, NowPs()))
+    if (!m_egress.Pause(cls, on))
     {
         return;
     }
-    m_egress.SetPaused(cls, on);
     m_pausedTrace(*this, cls, on);
     m_node->GetRoles().TellPause(*this, cls, on, false);
 }
@@ -480,7 +479,7 @@ Port::NoteModelChange() const
 }
 
 void
-Port::TellReceived(const Frame& frame, int64_t queueBytes) const
+Port::TellReceived(Frame& frame, int64_t queueBytes) const
 {
     m_ingressTrace(*this, frame.cls, queueBytes);
     m_chain.NotifyReceived(frame, queueBytes);

@@ -12,7 +12,6 @@
 #include "lossless-flow-control-chain.h"
 #include "lossless-frame.h"
 #include "lossless-link-end.h"
-#include "lossless-pause-clock.h"
 
 #include "ns3/traced-callback.h"
 
@@ -184,7 +183,7 @@ class Port : public LinkEnd
 
     /// Bytes have entered its ingress accounting: notify the trace and the chain.
     /// @param frame charged frame. @param queueBytes bytes of its (port, class).
-    void NotifyReceived(const Frame& frame, int64_t queueBytes) const
+    void NotifyReceived(Frame& frame, int64_t queueBytes) const
     {
         if (IsIngressWatched())
         {
@@ -275,14 +274,21 @@ class Port : public LinkEnd
     /// Total time, summed over classes, for which they were paused until now. @return ps.
     int64_t GetPausedTime() const
     {
-        return m_pauses.GetTime(NowPs());
+        return m_egress.GetHolds().GetPausedTime(NowPs());
+    }
+
+    /// Total time for which a class was paused until now.
+    /// @param cls class. @return ps.
+    int64_t GetPausedTime(uint8_t cls) const
+    {
+        return m_egress.GetHolds().GetPausedTime(cls, NowPs());
     }
 
     /// Is a class paused by the peer?
     /// @param cls class. @return true if so.
     bool IsPaused(uint8_t cls) const
     {
-        return m_pauses.IsPaused(cls);
+        return m_egress.GetHolds().IsPaused(cls);
     }
 
     /// Frames in its queues and on the wire towards it, MAC frames not counted. @return count.
@@ -324,7 +330,7 @@ class Port : public LinkEnd
     void ReleaseDeparture();
     void Obey(Frame* frame);
     void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
-    void TellReceived(const Frame& frame, int64_t queueBytes) const;
+    void TellReceived(Frame& frame, int64_t queueBytes) const;
     void TellReleased(const Departure& departure, int64_t queueBytes) const;
 
     bool IsIngressWatched() const
@@ -368,7 +374,6 @@ class Port : public LinkEnd
     uint32_t m_quantum;          //!< bytes per round
 
     // Pauses
-    PauseClock m_pauses; //!< pauses of its classes by the peer
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
     TracedCallback<const Port&, uint8_t, bool> m_pausedTrace;    //!< Paused
 };

@@ -71,6 +71,12 @@ Switch::Switch()
 {
 }
 
+bool
+Switch::IsSwitch() const
+{
+    return true;
+}
+
 int64_t
 Switch::GetPipelineLatency() const
 {

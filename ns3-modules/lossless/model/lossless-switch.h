@@ -30,6 +30,7 @@ class Switch : public FabricNode
     static TypeId GetTypeId();
     Switch();
 
+    bool IsSwitch() const override;
     int64_t GetPipelineLatency() const override;
     /// Time from a link's failure or recovery to new routes of this switch. @return ps.
     int64_t GetRouteDelay() const;

@@ -279,7 +279,7 @@ class RateTest : public TestCase
  * @ingroup lossless-tests
  * @brief A flow control that lets a queue go from a time on.
  */
-class TimedGate : public FlowControl, public Gate
+class TimedGate : public FlowControl, public Gate, public SentListener
 {
   public:
     int64_t GetEarliest(uint16_t queue, const Frame& /* head */, int64_t now) const override
@@ -287,7 +287,7 @@ class TimedGate : public FlowControl, public Gate
         return m_from[queue] == NEVER ? NEVER : std::max(m_from[queue], now);
     }
 
-    void NotifySent(uint16_t queue, const Frame& /* frame */, int64_t now) override
+    void NotifySent(uint16_t queue, Frame& /* frame */, int64_t now) override
     {
         m_sent.emplace_back(now, queue);
     }

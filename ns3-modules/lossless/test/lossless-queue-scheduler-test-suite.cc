@@ -334,7 +334,7 @@ class FlowQueues : public FlowControl, public QueueSelector
         return m_n;
     }
 
-    std::unique_ptr<QueueScheduler> MakeScheduler() const override
+    std::unique_ptr<QueueScheduler> MakeScheduler() override
     {
         return std::make_unique<DrrScheduler>(1500);
     }

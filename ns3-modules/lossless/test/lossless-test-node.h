@@ -25,7 +25,7 @@ class TestNode : public FabricNode
     /**
      * @brief Make one.
      *
-     * @param largest largest frame it says that it sends (bytes)
+     * @param largest largest frame it says that it sends (bytes); 0: it says that it is a switch
      */
     explicit TestNode(uint32_t largest = 1500)
         : m_largest(largest)
@@ -46,6 +46,11 @@ class TestNode : public FabricNode
     int64_t GetPipelineLatency() const override
     {
         return 0;
+    }
+
+    bool IsSwitch() const override
+    {
+        return m_largest == 0;
     }
 
     uint32_t GetLargestFrame() const override

@@ -110,19 +110,6 @@ PfcWatchdog::Start()
     m_tick.Schedule(m_poll.GetTimeStep());
 }
 
-void
-PfcWatchdog::NotifyPaused(Port& port, uint8_t cls, bool on)
-{
-    Watch& watch = At(port.GetIndex(), cls);
-    if (on)
-    {
-        watch.pausedSince = NowPs();
-        return;
-    }
-    watch.pausedTime += NowPs() - watch.pausedSince;
-    watch.pausedSince = -1;
-}
-
 bool
 PfcWatchdog::NotifyArrival(Frame& frame, Port& ingress)
 {
@@ -153,15 +140,11 @@ PfcWatchdog::Judge(Port& port, uint8_t cls)
 {
     Watch& watch = At(port.GetIndex(), cls);
     const int64_t interval = m_poll.GetTimeStep();
-    if (watch.pausedSince >= 0)
-    {
-        watch.pausedTime += NowPs() - watch.pausedSince;
-        watch.pausedSince = NowPs();
-    }
-    const bool paused =
-        static_cast<double>(watch.pausedTime) > PAUSED_SHARE * static_cast<double>(interval);
+    const int64_t pausedTime = port.GetPausedTime(cls);
+    const bool paused = static_cast<double>(pausedTime - watch.pausedTime) >
+                        PAUSED_SHARE * static_cast<double>(interval);
     const bool silent = port.GetCounters().wireOut[cls] == watch.sent;
-    watch.pausedTime = 0;
+    watch.pausedTime = pausedTime;
     watch.sent = port.GetCounters().wireOut[cls];
     if (watch.acting)
     {

@@ -28,9 +28,7 @@ namespace dcfit
  * have lasted for Detection, the watchdog acts; when there has been none for Restoration, it
  * reverts the action. It does not check for cycles.
  */
-class PfcWatchdog : public lossless::SwitchAgent,
-                    public lossless::PauseAgent,
-                    public lossless::ArrivalAgent
+class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
 {
   public:
     /// Action in a storm.
@@ -48,19 +46,17 @@ class PfcWatchdog : public lossless::SwitchAgent,
     void Start() override;
     std::string Check() const override;
     bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;
-    void NotifyPaused(lossless::Port& port, uint8_t cls, bool on) override;
     void Report(lossless::Summary& summary) const override;
 
   private:
     /// A watched (port, class).
     struct Watch
     {
-        int64_t pausedSince{-1}; //!< start of the current pause (ps), or -1
-        int64_t pausedTime{0};   //!< paused in this interval (ps), current pause not included
-        int64_t sent{0};         //!< wire bytes sent at the last poll
-        int64_t storm{0};        //!< duration of the current storm (ps)
-        int64_t calm{0};         //!< time since the last storm (ps)
-        bool acting{false};      //!< the action is in force
+        int64_t pausedTime{0}; //!< total pause time at the last poll (ps)
+        int64_t sent{0};       //!< wire bytes sent at the last poll
+        int64_t storm{0};      //!< duration of the current storm (ps)
+        int64_t calm{0};       //!< time since the last storm (ps)
+        bool acting{false};    //!< the action is in force
     };
 
     Watch& At(uint16_t port, uint8_t cls)

@@ -8,9 +8,9 @@
 #include "ns3/enum.h"
 #include "ns3/integer.h"
 #include "ns3/lossless-attribute.h"
+#include "ns3/lossless-port-owner.h"
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-rate.h"
-#include "ns3/lossless-switch.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -161,7 +161,7 @@ Pffc::Start()
     lossless::PortOwner& node = m_port->GetNode();
     m_node = node.GetShared<NodeState>();
     m_node->instances.push_back(this);
-    m_recirculates = dynamic_cast<lossless::Switch*>(&node) != nullptr;
+    m_recirculates = node.IsSwitch();
 }
 
 std::string
@@ -232,7 +232,7 @@ Pffc::GetFlowHeadroom() const
     const int64_t overhead = m_port->GetOverhead();
     const int64_t control = m_port->GetControlFrameSize() + overhead;
     const int64_t time = 2 * m_port->GetDelay() + m_port->GetPeer().GetControlDelay();
-    const bool fromHost = m_port->GetPeer().GetNode().GetLargestFrame() > 0;
+    const bool fromHost = !m_port->GetPeer().GetNode().IsSwitch();
     return (fromHost ? 4 : 3) * frame + overhead + 2 * control +
            BytesInTime(m_port->GetRate(), time);
 }
@@ -259,7 +259,7 @@ Pffc::PeqOf(uint8_t cls, uint32_t peq) const
 // ---- Receiver's side
 
 void
-Pffc::NotifyReceived(const Frame& frame, int64_t /* queueBytes */)
+Pffc::NotifyReceived(Frame& frame, int64_t /* queueBytes */)
 {
     const uint8_t cls = frame.cls;
     Usage& usage = m_node->flows.Add(UsageKey(cls, frame.flow));
@@ -527,13 +527,13 @@ Pffc::SelectQueue(const Frame& frame, uint16_t queue) const
 }
 
 void
-Pffc::NotifyJoined(uint16_t queue, const Frame& frame)
+Pffc::NotifyJoined(uint16_t queue, Frame& frame)
 {
     m_sender.NotifyJoined(queue, frame);
 }
 
 void
-Pffc::NotifySent(uint16_t queue, const Frame& frame, int64_t /* now */)
+Pffc::NotifySent(uint16_t queue, Frame& frame, int64_t /* now */)
 {
     m_sender.NotifySent(queue, frame);
 }

@@ -63,6 +63,7 @@ namespace pffc
 class Pffc : public lossless::FlowControl,
              public lossless::ByteObserver,
              public lossless::Gate,
+             public lossless::SentListener,
              public lossless::QueueSelector,
              public lossless::DeadlockModel,
              public lossless::OrderModel
@@ -94,13 +95,13 @@ class Pffc : public lossless::FlowControl,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
     bool WaitsFor(uint16_t queue, const lossless::Frame& head, uint16_t other) const override;
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReceived(lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     uint16_t GetOwnQueues() const override;
     uint16_t SelectQueue(const lossless::Frame& frame, uint16_t queue) const override;
-    void NotifyJoined(uint16_t queue, const lossless::Frame& frame) override;
+    void NotifyJoined(uint16_t queue, lossless::Frame& frame) override;
     int64_t GetEarliest(uint16_t queue, const lossless::Frame& head, int64_t now) const override;
-    void NotifySent(uint16_t queue, const lossless::Frame& frame, int64_t now) override;
+    void NotifySent(uint16_t queue, lossless::Frame& frame, int64_t now) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;

@@ -599,7 +599,7 @@ void
 Host::NotifyLeft(const Frame& frame)
 {
     QueuePair* queuePair = PeekPointer((*m_queuePairs)[frame.flow]);
-    const int64_t held = m_ports.front()->GetEgress().GetHeldUntil(frame.cls);
+    const int64_t held = m_ports.front()->GetEgress().GetHolds().GetHeldUntil(frame.cls);
     queuePair->NotifyLeft(frame, held, NowPs());
     queuePair->GetSource()->Activate(queuePair); // it may have moved
 }

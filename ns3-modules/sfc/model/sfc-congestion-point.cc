@@ -13,7 +13,6 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-routes.h"
-#include "ns3/rdma-host.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -184,7 +183,7 @@ SfcCongestionPoint::DoDispose()
 void
 SfcCongestionPoint::Start()
 {
-    m_atHost = dynamic_cast<const rdma::Host*>(m_node) != nullptr;
+    m_atHost = !m_node->IsSwitch();
     m_reserve = m_correction == Correction::RESERVE
                     ? static_cast<int64_t>(m_reserveShare * static_cast<double>(m_buffer))
                     : 0;

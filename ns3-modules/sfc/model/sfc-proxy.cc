@@ -9,7 +9,6 @@
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/pfc.h"
-#include "ns3/rdma-host.h"
 #include "ns3/string.h"
 
 #include <algorithm>
@@ -61,7 +60,7 @@ SfcProxy::Start()
     for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
     {
         const Port& port = m_node->GetPort(index);
-        if (dynamic_cast<const rdma::Host*>(&port.GetPeer().GetNode()))
+        if (!port.GetPeer().GetNode().IsSwitch())
         {
             const auto edge = static_cast<uint32_t>(m_edges.size());
             m_byHost.emplace(port.GetPeerId(), edge);
@@ -75,7 +74,7 @@ SfcProxy::Start()
 std::string
 SfcProxy::Check() const
 {
-    if (dynamic_cast<const rdma::Host*>(m_node))
+    if (!m_node->IsSwitch())
     {
         return m_node->GetName() +
                ": SfcProxy is for switches; add it to 'agents', not to 'host_agents'\n";

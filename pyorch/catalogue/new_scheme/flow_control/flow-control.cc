@@ -62,7 +62,7 @@ std::string
 }
 
 void
-@Class@::NotifyReceived(const Frame& frame, int64_t queueBytes)
+@Class@::NotifyReceived(Frame& frame, int64_t queueBytes)
 {
     // Called for lossless classes only: no other is stopped.
     if (queueBytes > m_xoff)

@@ -43,7 +43,7 @@ class @Class@ : public lossless::FlowControl,
     bool WouldRelease(uint16_t queue,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
-    void NotifyReceived(const lossless::Frame& frame, int64_t queueBytes) override;
+    void NotifyReceived(lossless::Frame& frame, int64_t queueBytes) override;
     void NotifyReleased(const lossless::Departure& departure, int64_t queueBytes) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
