@@ -12,7 +12,7 @@ from pyorch.base.trust import PROJECT_FILE, vouch
 
 ROOT_VARIABLE = "PYORCH_ROOT"
 RESULTS_VARIABLE = "PYORCH_RESULTS"
-SHIPPED = Path(__file__).parent / "shipped"
+SHIPPED = Path(__file__).parents[1] / "shipped"
 """In an installed package: what a checkout has beside it, experiments and C++ modules."""
 
 RENAMED = {"experiment": "run"}
@@ -198,7 +198,7 @@ def python_path() -> str:
     An empty entry, as in "$PYTHONPATH:/more", would be the current folder.
     """
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), *given]))
+    return os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[2]), *given]))
 
 
 def expanded(path: str) -> Path:
