@@ -116,7 +116,7 @@ class FedDcqcn : public Dcqcn
     {
         Frame frame;
         frame.kind = FrameKind::CNP;
-        m_queuePair->ReceiveAnswer(frame);
+        m_queuePair->GetSendQueue().Receive(frame);
     }
 
     /**

@@ -151,41 +151,58 @@ Host::GetPipelineLatency() const
 }
 
 void
-Host::PushReady(QueuePair* queuePair, int64_t now)
+Host::Line::Append(SendQueue& queue)
 {
-    queuePair->WaitForTurn(now);
-    const uint8_t cls = queuePair->GetDemand().cls;
-    queuePair->m_listed = true;
-    queuePair->m_nextReady = nullptr;
-    (m_readyHead[cls] ? m_readyTail[cls]->m_nextReady : m_readyHead[cls]) = queuePair;
-    m_readyTail[cls] = queuePair;
+    queue.GetListing().listed = true;
+    queue.GetListing().next = nullptr;
+    (head ? tail->GetListing().next : head) = &queue;
+    tail = &queue;
+}
+
+void
+Host::Line::Remove(SendQueue& queue)
+{
+    SendQueue* before = nullptr;
+    for (SendQueue** link = &head; *link; before = *link, link = &before->GetListing().next)
+    {
+        if (*link == &queue)
+        {
+            *link = queue.GetListing().next;
+            tail = tail == &queue ? before : tail;
+            return;
+        }
+    }
+}
+
+void
+Host::PushReady(SendQueue& queue, int64_t now)
+{
+    queue.WaitForTurn(now);
+    const uint8_t cls = queue.GetConnection().GetDemand().cls;
+    m_readyLines[cls].Append(queue);
     m_ports.front()->GetEgress().SetReady(m_source, cls, true);
 }
 
 void
-Host::Park(QueuePair* queuePair, uint16_t queue)
+Host::Park(SendQueue& queue, uint16_t egressQueue)
 {
-    queuePair->m_listed = true;
-    queuePair->m_nextReady = nullptr;
-    if (queue >= m_parked.size())
+    if (egressQueue >= m_parked.size())
     {
-        m_parked.resize(queue + 1U);
+        m_parked.resize(egressQueue + 1U);
     }
-    Parked& parked = m_parked[queue];
-    (parked.head ? parked.tail->m_nextReady : parked.head) = queuePair;
-    parked.tail = queuePair;
+    m_parked[egressQueue].Append(queue);
 }
 
-QueuePair*
-Host::Unpark(uint16_t queue)
+SendQueue*
+Host::Unpark(uint16_t egressQueue)
 {
-    QueuePair* queuePair = queue < m_parked.size() ? m_parked[queue].head : nullptr;
-    if (queuePair)
+    SendQueue* queue = egressQueue < m_parked.size() ? m_parked[egressQueue].head : nullptr;
+    if (queue)
     {
-        m_parked[queue].head = queuePair->m_nextReady;
-        PushReady(queuePair, NowPs());
+        m_parked[egressQueue].head = queue->GetListing().next;
+        PushReady(*queue, NowPs());
     }
-    return queuePair;
+    return queue;
 }
 
 void
@@ -193,9 +210,9 @@ Host::Reopen(uint16_t queue)
 {
     if (queue != ANY_QUEUE)
     {
-        if (QueuePair* queuePair = Unpark(queue))
+        if (SendQueue* first = Unpark(queue))
         {
-            queuePair->m_reopened = queue;
+            first->GetListing().reopened = queue;
         }
         return;
     }
@@ -208,24 +225,24 @@ Host::Reopen(uint16_t queue)
 }
 
 void
-Host::List(QueuePair* queuePair, int64_t now)
+Host::List(SendQueue& queue, int64_t now)
 {
-    if (!queuePair->CanSend(now))
+    if (!queue.CanSend(now))
     {
         return;
     }
-    const int64_t earliest = queuePair->GetEarliest(now);
+    const int64_t earliest = queue.GetEarliest(now);
     if (earliest <= now)
     {
-        PushReady(queuePair, now);
+        PushReady(queue, now);
         return;
     }
-    if (earliest == NEVER || earliest >= queuePair->m_timedAt)
+    if (earliest == NEVER || earliest >= queue.GetListing().timedAt)
     {
         return;
     }
-    queuePair->m_timedAt = earliest;
-    m_timed.push(Timed{earliest, queuePair->GetFlow(), queuePair});
+    queue.GetListing().timedAt = earliest;
+    m_timed.push(Timed{earliest, queue.GetConnection().GetFlow(), &queue});
     if (earliest < m_timerAt)
     {
         m_timerAt = earliest;
@@ -234,12 +251,12 @@ Host::List(QueuePair* queuePair, int64_t now)
 }
 
 void
-Host::Activate(QueuePair* queuePair)
+Host::Activate(SendQueue& queue)
 {
-    if (!queuePair->m_listed)
+    if (!queue.GetListing().listed)
     {
-        List(queuePair, NowPs());
-        if (queuePair->m_listed)
+        List(queue, NowPs());
+        if (queue.GetListing().listed)
         {
             m_ports.front()->Kick();
         }
@@ -259,12 +276,13 @@ Host::Timer()
     {
         const Timed timed = m_timed.top();
         m_timed.pop();
-        if (timed.queuePair->m_timedAt == timed.time && timed.queuePair->GetSource() == this)
+        SendQueue::Listing& listing = timed.queue->GetListing();
+        if (listing.timedAt == timed.time && timed.queue->GetConnection().GetSource() == this)
         {
-            timed.queuePair->m_timedAt = NEVER;
-            if (!timed.queuePair->m_listed)
+            listing.timedAt = NEVER;
+            if (!listing.listed)
             {
-                List(timed.queuePair, now);
+                List(*timed.queue, now);
             }
         }
     }
@@ -279,27 +297,29 @@ Host::Timer()
 Frame*
 Host::Pull(uint8_t cls)
 {
-    // A queue pair that can no longer send since it joined the ring is skipped.
+    // A flow that can no longer send since it joined the line is skipped.
     const int64_t now = NowPs();
     const lossless::Port& port = *m_ports.front();
+    Line& ready = m_readyLines[cls];
     Frame* frame = nullptr;
-    while (!frame && m_readyHead[cls])
+    while (!frame && ready.head)
     {
-        QueuePair* queuePair = m_readyHead[cls];
-        m_readyHead[cls] = queuePair->m_nextReady;
-        queuePair->m_listed = false;
-        const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
-        const bool maySend = queuePair->CanSend(now) && queuePair->GetEarliest(now) <= now;
+        SendQueue& flow = *ready.head;
+        SendQueue::Listing& listing = flow.GetListing();
+        ready.head = listing.next;
+        listing.listed = false;
+        const uint16_t reopened = std::exchange(listing.reopened, ANY_QUEUE);
+        const bool maySend = flow.CanSend(now) && flow.GetEarliest(now) <= now;
         uint16_t queue = cls;
         if (maySend && port.GetEgress().HasSelectors())
         {
-            queue = port.GetEgress().QueueOf(queuePair->GetHeader());
+            queue = port.GetEgress().QueueOf(flow.GetConnection().GetHeader());
         }
         if (maySend && port.GetQueues()[queue].GetFrames() > 0)
         {
             // A flow that is held back must not fill a queue of the port, nor take the others'
             // turns.
-            Park(queuePair, queue);
+            Park(flow, queue);
             if (reopened != ANY_QUEUE && reopened != queue)
             {
                 Reopen(reopened);
@@ -308,15 +328,15 @@ Host::Pull(uint8_t cls)
         }
         if (maySend)
         {
-            frame = queuePair->MakeNext(now);
+            frame = flow.MakeNext(now);
         }
-        List(queuePair, now);
+        List(flow, now);
         if (reopened != ANY_QUEUE && (!frame || queue != reopened))
         {
             Reopen(reopened); // it did not use its turn: the next one that waits for that queue
         }
     }
-    if (!m_readyHead[cls])
+    if (!ready.head)
     {
         m_ports.front()->GetEgress().SetReady(m_source, cls, false);
     }
@@ -453,11 +473,11 @@ Host::Process(Frame* frame)
     QueuePair& queuePair = *(*m_queuePairs)[frame->flow];
     if (frame->kind == FrameKind::DATA)
     {
-        queuePair.ReceiveData(*frame);
+        queuePair.GetReceiveQueue().Receive(*frame);
     }
     else
     {
-        queuePair.ReceiveAnswer(*frame);
+        queuePair.GetSendQueue().Receive(*frame);
     }
     Take(frame);
 }
@@ -549,37 +569,25 @@ Host::NoteAcknowledged()
 }
 
 void
-Host::Forget(QueuePair* queuePair)
+Host::Forget(SendQueue& queue)
 {
-    const auto take = [queuePair](QueuePair*& head, QueuePair*& tail) {
-        QueuePair* before = nullptr;
-        for (QueuePair** link = &head; *link; before = *link, link = &before->m_nextReady)
-        {
-            if (*link == queuePair)
-            {
-                *link = queuePair->m_nextReady;
-                tail = tail == queuePair ? before : tail;
-                break;
-            }
-        }
-    };
-    const uint8_t cls = queuePair->GetDemand().cls;
-    if (queuePair->m_listed)
+    SendQueue::Listing& listing = queue.GetListing();
+    const uint8_t cls = queue.GetConnection().GetDemand().cls;
+    if (listing.listed)
     {
-        take(m_readyHead[cls], m_readyTail[cls]);
-        for (Parked& parked : m_parked)
+        m_readyLines[cls].Remove(queue);
+        for (Line& parked : m_parked)
         {
-            take(parked.head, parked.tail);
+            parked.Remove(queue);
         }
     }
-    if (!m_readyHead[cls])
+    if (!m_readyLines[cls].head)
     {
         m_ports.front()->GetEgress().SetReady(m_source, cls, false);
     }
-    queuePair->m_listed = false;
-    queuePair->m_timedAt = NEVER;
-    if (const uint16_t reopened = std::exchange(queuePair->m_reopened, ANY_QUEUE);
-        reopened != ANY_QUEUE)
+    listing.listed = false;
+    listing.timedAt = NEVER;
+    if (const uint16_t reopened = std::exchange(listing.reopened, ANY_QUEUE); reopened != ANY_QUEUE)
     {
         Reopen(reopened); // the turn passes to the next one
     }
@@ -598,10 +606,10 @@ Host::NotifyLink(lossless::Port& port, bool up)
 void
 Host::NotifyLeft(const Frame& frame)
 {
-    QueuePair* queuePair = PeekPointer((*m_queuePairs)[frame.flow]);
+    SendQueue& queue = (*m_queuePairs)[frame.flow]->GetSendQueue();
     const int64_t held = m_ports.front()->GetEgress().GetHolds().GetHeldUntil(frame.cls);
-    queuePair->NotifyLeft(frame, held, NowPs());
-    queuePair->GetSource()->Activate(queuePair); // it may have moved
+    queue.NotifyLeft(frame, held, NowPs());
+    queue.GetConnection().GetSource()->Activate(queue); // it may have moved
 }
 
 } // namespace rdma

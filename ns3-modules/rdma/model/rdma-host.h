@@ -80,8 +80,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void SetPauseStorm(uint8_t cls, bool on, bool endless);
     bool IsPausingForever(uint8_t cls) const override;
 
-    void Activate(QueuePair* queuePair) final;
-    void Forget(QueuePair* queuePair) final;
+    void Activate(SendQueue& queue) final;
+    void Forget(SendQueue& queue) final;
     void NoteDelivery(uint64_t bytes) final;
     void NoteFinished(uint32_t flow) final;
     void NoteAcknowledged() final;
@@ -115,19 +115,26 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void ConnectSource();
 
   private:
-    /// Queue pairs that wait for an egress queue to become empty.
-    struct Parked
+    /// Flows that wait in the order in which they came.
+    struct Line
     {
-        QueuePair* head{nullptr}; //!< first
-        QueuePair* tail{nullptr}; //!< last
+        SendQueue* head{nullptr}; //!< first
+        SendQueue* tail{nullptr}; //!< last
+
+        /// Append one.
+        /// @param queue of a flow, in no line.
+        void Append(SendQueue& queue);
+        /// Take out one, if it is in it.
+        /// @param queue of a flow.
+        void Remove(SendQueue& queue);
     };
 
-    /// A queue pair that may send later.
+    /// A flow that may send later.
     struct Timed
     {
-        int64_t time;         //!< ps
-        uint32_t flow;        //!< breaks ties the same way in every run
-        QueuePair* queuePair; //!< the queue pair
+        int64_t time;     //!< ps
+        uint32_t flow;    //!< breaks ties the same way in every run
+        SendQueue* queue; //!< its sender's end
 
         /// Order for a heap with the earliest on top.
         /// @param other the other one. @return true if this is later.
@@ -137,10 +144,14 @@ class Host : public QueuePairOwner, public lossless::FrameSource
         }
     };
 
-    void PushReady(QueuePair* queuePair, int64_t now);
-    void Park(QueuePair* queuePair, uint16_t queue);
-    QueuePair* Unpark(uint16_t queue);
-    void List(QueuePair* queuePair, int64_t now);
+    /// A flow may send: it waits for its turn.
+    void PushReady(SendQueue& queue, int64_t now);
+    /// A flow waits for an egress queue to become empty.
+    void Park(SendQueue& queue, uint16_t egressQueue);
+    /// The first flow that waits for an egress queue waits for its turn instead.
+    SendQueue* Unpark(uint16_t egressQueue);
+    /// A flow that is in no line waits for its turn, or for its time.
+    void List(SendQueue& queue, int64_t now);
     void Timer();
     void LeaveOutbound(lossless::Frame* frame);
     void Accept(lossless::Frame* frame);
@@ -154,11 +165,9 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     Progress* m_progress{nullptr};                            //!< shared totals
     Callback<void> m_linkCallback; //!< called for changes of its link; may be null
     uint32_t m_largestFrame{0};    //!< bytes
-    std::array<QueuePair*, lossless::N_CLASSES>
-        m_readyHead{}; //!< queue pairs that may send, by class
-    std::array<QueuePair*, lossless::N_CLASSES> m_readyTail{}; //!< last of them
-    std::vector<Parked> m_parked;          //!< by egress queue, up to the highest one in use
-    std::priority_queue<Timed> m_timed;    //!< queue pairs that may send later
+    std::array<Line, lossless::N_CLASSES> m_readyLines{}; //!< flows that may send, by class
+    std::vector<Line> m_parked;            //!< by egress queue, up to the highest one in use
+    std::priority_queue<Timed> m_timed;    //!< flows that may send later
     int64_t m_timerAt{lossless::NEVER};    //!< earliest pending timer (ps)
     lossless::ReusableEvent<Host> m_timer; //!< reactivates them
     Time m_latency;                        //!< attribute

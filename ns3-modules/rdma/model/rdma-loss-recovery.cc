@@ -23,15 +23,15 @@ using lossless::NowPs;
 NS_LOG_COMPONENT_DEFINE("RdmaLossRecovery");
 
 TypeId
-LossRecovery::AddAttributes(TypeId tid)
+RecoverySettings::AddAttributes(TypeId tid)
 {
-    return FrameFormat::AddAttributes(tid)
+    return tid
         .AddAttribute("Retransmit",
                       "Loss recovery: None, GoBackN (as RoCE NICs) or Selective (as IRN). With "
                       "None every byte that arrives counts as delivered, in order or not, and a "
                       "lost packet leaves its message unfinished.",
                       EnumValue(Retransmit::GO_BACK_N),
-                      MakeEnumAccessor<Retransmit>(&LossRecovery::m_retransmit),
+                      MakeEnumAccessor<Retransmit>(&RecoverySettings::m_retransmit),
                       MakeEnumChecker(Retransmit::NONE,
                                       "None",
                                       Retransmit::GO_BACK_N,
@@ -42,41 +42,56 @@ LossRecovery::AddAttributes(TypeId tid)
                       "Time without progress, with data outstanding, after which the sender "
                       "retransmits.",
                       TimeValue(MilliSeconds(10)),
-                      MakeTimeAccessor(&LossRecovery::m_timeout),
+                      MakeTimeAccessor(&RecoverySettings::m_timeout),
                       lossless::MakePicosecondsChecker(1'000))
         .AddAttribute(
             "ShortTimeout",
             "Timeout if at most ShortTimeoutPackets are in flight, whose loss may cause no NACK: "
             "RTO_low of IRN, whose RTO_high is Timeout. 0: always Timeout.",
             TimeValue(Time(0)),
-            MakeTimeAccessor(&LossRecovery::m_shortTimeout),
+            MakeTimeAccessor(&RecoverySettings::m_shortTimeout),
             lossless::MakePicosecondsChecker())
         .AddAttribute("ShortTimeoutPackets",
                       "N of IRN: number of packets in flight, counted from the first "
                       "unacknowledged one, up to which ShortTimeout applies.",
                       UintegerValue(3),
-                      MakeUintegerAccessor(&LossRecovery::m_shortPackets),
+                      MakeUintegerAccessor(&RecoverySettings::m_shortPackets),
                       MakeUintegerChecker<uint32_t>(1))
         .AddAttribute("TimeoutRepeats",
                       "Which packets a Selective sender retransmits after a timeout: All that were "
                       "not received, or the First packet and those reported by NACKs (as IRN): "
                       "then the end of a transmission takes a round trip per packet.",
                       EnumValue(TimeoutRepeats::ALL),
-                      MakeEnumAccessor<TimeoutRepeats>(&LossRecovery::m_timeoutRepeats),
+                      MakeEnumAccessor<TimeoutRepeats>(&RecoverySettings::m_timeoutRepeats),
                       MakeEnumChecker(TimeoutRepeats::ALL, "All", TimeoutRepeats::FIRST, "First"));
 }
 
-LossRecovery::LossRecovery()
-    : m_look(this, &LossRecovery::Look)
+int64_t
+RecoverySettings::GetTimeout(uint64_t packets) const
+{
+    return packets <= m_shortPackets ? GetShortTimeout() : m_timeout.GetTimeStep();
+}
+
+int64_t
+RecoverySettings::GetShortTimeout() const
+{
+    return (m_shortTimeout.IsZero() ? m_timeout : std::min(m_shortTimeout, m_timeout))
+        .GetTimeStep();
+}
+
+LossRecovery::LossRecovery(const RecoverySettings& settings, Owner& owner)
+    : m_settings(settings),
+      m_owner(owner),
+      m_look(this, &LossRecovery::Look)
 {
 }
 
 LossRecovery::~LossRecovery() = default;
 
 void
-LossRecovery::StartRecovery()
+LossRecovery::Start()
 {
-    if (IsSelective())
+    if (m_settings.IsSelective())
     {
         m_scoreboard = std::make_unique<Scoreboard>();
     }
@@ -101,7 +116,7 @@ LossRecovery::TakeNext(bool& repeat)
 void
 LossRecovery::WatchProgress(uint64_t psn, int64_t now)
 {
-    if (!IsReliable())
+    if (!m_settings.IsReliable())
     {
         return;
     }
@@ -111,7 +126,7 @@ LossRecovery::WatchProgress(uint64_t psn, int64_t now)
     }
     if (m_lookAt == NEVER)
     {
-        LookAt(m_progress + GetShortTimeout(), now);
+        LookAt(m_progress + m_settings.GetShortTimeout(), now);
     }
 }
 
@@ -129,9 +144,9 @@ LossRecovery::Advance(uint64_t first, int64_t now)
     }
     m_first = first;
     m_next = std::max(m_next, m_first);
-    if (m_lookAt != NEVER && m_lookAt - now > GetShortTimeout())
+    if (m_lookAt != NEVER && m_lookAt - now > m_settings.GetShortTimeout())
     {
-        LookAt(now + GetShortTimeout(), now);
+        LookAt(now + m_settings.GetShortTimeout(), now);
     }
     return true;
 }
@@ -147,17 +162,16 @@ LossRecovery::NoteAnswer(bool nack, uint64_t expected, uint64_t got)
             m_scoreboard->MarkMissing(got);
         }
     }
-    else if (nack && IsGoBackN())
+    else if (nack && m_settings.IsGoBackN())
     {
         m_next = std::min(m_next, std::max(expected, m_first));
     }
 }
 
-int64_t
-LossRecovery::GetShortTimeout() const
+void
+LossRecovery::Skip(uint64_t packets)
 {
-    return (m_shortTimeout.IsZero() ? m_timeout : std::min(m_shortTimeout, m_timeout))
-        .GetTimeStep();
+    m_first = m_next = m_highest = packets;
 }
 
 void
@@ -167,7 +181,6 @@ LossRecovery::LookAt(int64_t time, int64_t now)
     m_look.Schedule(time - now);
 }
 
-/// Retransmit if there was no progress for too long.
 void
 LossRecovery::Look()
 {
@@ -181,28 +194,27 @@ LossRecovery::Look()
     {
         return; // nothing outstanding; the next packet restarts the timer
     }
-    const bool few = m_highest - m_first <= m_shortPackets;
-    const int64_t limit = few ? GetShortTimeout() : m_timeout.GetTimeStep();
+    const int64_t limit = m_settings.GetTimeout(m_highest - m_first);
     const int64_t silence = now - m_progress;
     if (silence < limit)
     {
         // The short timeout is checked first even with many in flight: there may be few by then.
-        const int64_t soon = m_progress + GetShortTimeout();
+        const int64_t soon = m_progress + m_settings.GetShortTimeout();
         LookAt(soon > now ? soon : m_progress + limit, now);
         return;
     }
     NS_LOG_INFO("packet " << m_first << " again after " << silence << " ps of silence");
     m_progress = now;
-    LookAt(now + GetShortTimeout(), now);
+    LookAt(now + m_settings.GetShortTimeout(), now);
     if (m_scoreboard)
     {
-        m_scoreboard->NoteTimeout(m_timeoutRepeats == TimeoutRepeats::ALL);
+        m_scoreboard->NoteTimeout(m_settings.RepeatsAll());
     }
     else
     {
         m_next = std::min(m_next, m_first);
     }
-    NotifyTimeout();
+    m_owner.NotifyTimeout();
 }
 
 } // namespace rdma

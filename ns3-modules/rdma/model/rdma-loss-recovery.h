@@ -6,12 +6,12 @@
 #ifndef RDMA_LOSS_RECOVERY_H
 #define RDMA_LOSS_RECOVERY_H
 
-#include "rdma-frame-format.h"
 #include "rdma-scoreboard.h"
 
 #include "ns3/lossless-constants.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
+#include "ns3/type-id.h"
 
 #include <memory>
 
@@ -22,10 +22,9 @@ namespace rdma
 
 /**
  * @ingroup rdma
- * @brief Which packet the sender of a queue pair sends next: retransmissions after NACKs and
- * timeouts, as configured by its attributes.
+ * @brief How a sender recovers from losses, as attributes of a queue pair.
  */
-class LossRecovery : public FrameFormat
+class RecoverySettings
 {
   public:
     /// Kinds of loss recovery.
@@ -43,24 +42,11 @@ class LossRecovery : public FrameFormat
         FIRST, ///< the first packet, and those reported by NACKs
     };
 
-    LossRecovery();
-    ~LossRecovery() override;
-
     /// @return true if lost packets are retransmitted.
     bool IsReliable() const
     {
         return m_retransmit != Retransmit::NONE;
     }
-
-  protected:
-    /// Add the attributes, those of FrameFormat included, to the type of a class derived from this.
-    /// @param tid type. @return the same.
-    static TypeId AddAttributes(TypeId tid);
-
-    /// The attributes are set.
-    void StartRecovery();
-    /// A timeout has expired: there may be packets to retransmit.
-    virtual void NotifyTimeout() = 0;
 
     /// @return true if only missing packets are retransmitted.
     bool IsSelective() const
@@ -72,6 +58,74 @@ class LossRecovery : public FrameFormat
     bool IsGoBackN() const
     {
         return m_retransmit == Retransmit::GO_BACK_N;
+    }
+
+    /// Timeout with a number of packets in flight, counted from the first unacknowledged one.
+    /// @param packets number of packets. @return ps.
+    int64_t GetTimeout(uint64_t packets) const;
+    /// @return the shortest timeout (ps).
+    int64_t GetShortTimeout() const;
+
+    /// @return true if a timeout repeats all packets that were not received.
+    bool RepeatsAll() const
+    {
+        return m_timeoutRepeats == TimeoutRepeats::ALL;
+    }
+
+  protected:
+    /// Add the attributes to the type of a class derived from this.
+    /// @param tid type. @return the same.
+    static TypeId AddAttributes(TypeId tid);
+
+  private:
+    Retransmit m_retransmit;         //!< kind of loss recovery
+    Time m_timeout;                  //!< timeout
+    Time m_shortTimeout;             //!< timeout with few packets in flight; 0: none
+    uint32_t m_shortPackets;         //!< maximum number of packets that are few
+    TimeoutRepeats m_timeoutRepeats; //!< of Selective
+};
+
+/**
+ * @ingroup rdma
+ * @brief Which packet the sender of a queue pair sends next: retransmissions after NACKs and
+ * timeouts.
+ */
+class LossRecovery
+{
+  public:
+    /// Who is told of timeouts.
+    class Owner
+    {
+      public:
+        virtual ~Owner() = default;
+        /// A timeout has expired: there may be packets to retransmit.
+        virtual void NotifyTimeout() = 0;
+    };
+
+    /// Constructor.
+    /// @param settings whose values are final when Start is called. @param owner told of timeouts.
+    LossRecovery(const RecoverySettings& settings, Owner& owner);
+    ~LossRecovery();
+
+    /// The settings are final.
+    void Start();
+
+    /// @return first packet not acknowledged.
+    uint64_t GetFirst() const
+    {
+        return m_first;
+    }
+
+    /// @return next packet to send, unless one is missing.
+    uint64_t GetNext() const
+    {
+        return m_next;
+    }
+
+    /// @return first packet never sent.
+    uint64_t GetHighest() const
+    {
+        return m_highest;
     }
 
     /// @return true if a packet is to be retransmitted, whatever the window.
@@ -93,22 +147,21 @@ class LossRecovery : public FrameFormat
     /// @param nack whether it is a NACK. @param expected packet that the receiver expects.
     /// @param got packet that it answers.
     void NoteAnswer(bool nack, uint64_t expected, uint64_t got);
-
-    uint64_t m_first{0};   //!< first packet not acknowledged
-    uint64_t m_next{0};    //!< next packet to send, unless one is missing
-    uint64_t m_highest{0}; //!< first packet never sent
+    /// All packets have arrived by another way.
+    /// @param packets number of packets.
+    void Skip(uint64_t packets);
 
   private:
+    /// Retransmit if there was no progress for too long.
     void Look();
+    /// Schedule the next check.
     void LookAt(int64_t time, int64_t now);
-    int64_t GetShortTimeout() const;
 
-    // Attributes
-    Retransmit m_retransmit;         //!< kind of loss recovery
-    Time m_timeout;                  //!< timeout
-    Time m_shortTimeout;             //!< timeout with few packets in flight; 0: none
-    uint32_t m_shortPackets;         //!< maximum number of packets that are few
-    TimeoutRepeats m_timeoutRepeats; //!< of Selective
+    const RecoverySettings& m_settings; //!< of the queue pair
+    Owner& m_owner;                     //!< told of timeouts
+    uint64_t m_first{0};                //!< first packet not acknowledged
+    uint64_t m_next{0};                 //!< next packet to send, unless one is missing
+    uint64_t m_highest{0};              //!< first packet never sent
 
     std::unique_ptr<Scoreboard> m_scoreboard;     //!< Selective, or null
     int64_t m_progress{0};                        //!< last progress (ps)

@@ -13,7 +13,7 @@ namespace ns3
 namespace rdma
 {
 
-class QueuePair;
+class SendQueue;
 
 /**
  * @ingroup rdma
@@ -22,12 +22,13 @@ class QueuePair;
 class QueuePairOwner : public lossless::FabricNode
 {
   public:
-    /// A queue pair may have become able to send.
-    /// @param queuePair the queue pair.
-    virtual void Activate(QueuePair* queuePair) = 0;
-    /// A queue pair is about to move to another host: remove it from all lists.
-    /// @param queuePair the queue pair.
-    virtual void Forget(QueuePair* queuePair) = 0;
+    /// A queue pair that sends from here may have become able to send.
+    /// @param queue its sender's end.
+    virtual void Activate(SendQueue& queue) = 0;
+    /// A queue pair that sends from here is about to move to another host: remove it from all
+    /// lists.
+    /// @param queue its sender's end.
+    virtual void Forget(SendQueue& queue) = 0;
     /// A queue pair has received data in order.
     /// @param bytes payload of a finite message; 0 for a greedy source.
     virtual void NoteDelivery(uint64_t bytes) = 0;

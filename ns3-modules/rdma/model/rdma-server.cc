@@ -55,7 +55,7 @@ Server::NotifyLink()
             Host* dst = FindOther(queuePair.GetDestination(), flow);
             if (src || dst)
             {
-                queuePair.GetSource()->Forget(&queuePair);
+                queuePair.GetSource()->Forget(queuePair.GetSendQueue());
                 queuePair.Move(src ? src : queuePair.GetSource(),
                                dst ? dst : queuePair.GetDestination());
             }

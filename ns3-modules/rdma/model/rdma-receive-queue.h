@@ -1,0 +1,96 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#ifndef RDMA_RECEIVE_QUEUE_H
+#define RDMA_RECEIVE_QUEUE_H
+
+#include "rdma-arrivals.h"
+#include "rdma-congestion-control.h"
+#include "rdma-connection.h"
+#include "rdma-loss-recovery.h"
+
+namespace ns3
+{
+namespace rdma
+{
+
+/**
+ * @ingroup rdma
+ * @brief The receiver's end of a queue pair: which packets have arrived, and the answers to them.
+ * Only the receiver's host calls it.
+ *
+ * Go-back-N: it answers a gap with one NACK and drops further packets; Selective: it keeps them and
+ * answers each with a NACK. None: it counts whatever arrives. With a reorder window a gap counts as
+ * a loss only when a packet arrives from beyond the window: packets within it are kept and
+ * acknowledged.
+ */
+class ReceiveQueue
+{
+  public:
+    /// What it counts.
+    struct Counters
+    {
+        int64_t finish{-1};          //!< last bit of the message received (ps); -1: not yet
+        uint64_t delivered{0};       //!< payload bytes received in order; without loss recovery,
+                                     //!< in any order
+        uint64_t reordered{0};       //!< packets received after a later one; retransmissions not
+                                     //!< counted
+        uint64_t reorderDistance{0}; //!< largest number of places of these behind the latest
+        uint64_t cnpsSent{0};        //!< congestion notifications sent
+        uint64_t telemetryMissed{0}; //!< data frames that had no room for the telemetry of each
+                                     //!< switch
+    };
+
+    /// Constructor.
+    /// @param connection what both ends know. @param recovery kind of loss recovery; final when
+    /// Start is called.
+    ReceiveQueue(const Connection& connection, const RecoverySettings& recovery);
+
+    /// The settings are final.
+    /// @param ackEvery packets per ACK. @param reorderWindow packets; 0: any gap is a loss.
+    /// @param control congestion control, or null.
+    void Start(uint32_t ackEvery, uint32_t reorderWindow, CongestionControl* control);
+    /// The whole message has arrived by a scale-up domain.
+    void NotifyCarried();
+    /// Process a frame.
+    /// @param frame data frame; the caller keeps ownership.
+    void Receive(const lossless::Frame& frame);
+
+    /// @return the next packet in order.
+    uint64_t GetExpected() const
+    {
+        return m_arrivals.GetExpected();
+    }
+
+    /// @return what it has counted.
+    const Counters& GetCounters() const
+    {
+        return m_counters;
+    }
+
+  private:
+    /// Send an ACK, NACK or CNP.
+    void Answer(lossless::FrameKind kind, const lossless::Frame& data);
+    /// A packet from beyond the next one in order has arrived.
+    void ReceiveAhead(const lossless::Frame& frame);
+    /// Count payload as delivered.
+    void Deliver(uint64_t bytes);
+
+    const Connection& m_connection;        //!< what both ends know
+    const RecoverySettings& m_recovery;    //!< kind of loss recovery
+    CongestionControl* m_control{nullptr}; //!< or null
+    uint32_t m_ackEvery{1};                //!< packets per ACK
+    uint32_t m_reorderWindow{0};           //!< packets; 0: any gap is a loss
+    Arrivals m_arrivals;                   //!< packets received
+    uint32_t m_unanswered{0};              //!< packets since the last ACK
+    uint8_t m_unansweredEcn{0}; //!< bitwise or of Frame::ecn of packets since the last ACK or NACK
+    bool m_gapKnown{false};     //!< the NACK for this gap has been sent
+    Counters m_counters;        //!< see GetCounters
+};
+
+} // namespace rdma
+} // namespace ns3
+
+#endif /* RDMA_RECEIVE_QUEUE_H */

@@ -1,0 +1,287 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+#include "rdma-send-queue.h"
+
+#include "rdma-queue-pair-owner.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace rdma
+{
+
+using lossless::Frame;
+using lossless::FrameKind;
+using lossless::FramePool;
+using lossless::NEVER;
+using lossless::NowPs;
+
+NS_LOG_COMPONENT_DEFINE("RdmaSendQueue");
+
+SendQueue::SendQueue(const Connection& connection,
+                     const RecoverySettings& recovery,
+                     const TracedCallback<uint32_t, uint64_t>& rateTrace)
+    : m_connection(connection),
+      m_recovery(recovery, *this),
+      m_rateTrace(rateTrace)
+{
+}
+
+SendQueue::~SendQueue() = default;
+
+void
+SendQueue::Prepare(lossless::RateChange rateChange, CongestionControl* control)
+{
+    m_rateChange = rateChange;
+    m_control = control;
+    m_window = m_connection.GetDemand().window;
+    m_recovery.Start();
+}
+
+void
+SendQueue::SetWindow(uint64_t bytes)
+{
+    m_window = bytes;
+    if (IsSending())
+    {
+        Reconsider();
+    }
+}
+
+void
+SendQueue::Start(QueuePair* queuePair)
+{
+    m_started = true;
+    if (m_control)
+    {
+        m_control->Start(queuePair, m_connection.GetSource()->GetPort(0).GetRate());
+    }
+    Reconsider();
+}
+
+void
+SendQueue::NotifyCarried()
+{
+    m_counters.sent = m_connection.GetDemand().bytes;
+    m_counters.acked = NowPs();
+    m_recovery.Skip(m_connection.GetPackets());
+}
+
+void
+SendQueue::NotifyPath()
+{
+    if (m_control && IsSending())
+    {
+        m_control->NotifyPath();
+        Reconsider();
+    }
+}
+
+bool
+SendQueue::IsSending() const
+{
+    return m_started && !IsAcknowledged();
+}
+
+void
+SendQueue::UpdateRate(int64_t now)
+{
+    const uint64_t line = m_connection.GetSource()->GetPort(0).GetRate();
+    const uint64_t given = m_connection.GetDemand().rate;
+    uint64_t rate = given ? given : line;
+    if (m_control && m_control->GetRate())
+    {
+        rate = std::min(rate, m_control->GetRate());
+    }
+    m_paced = rate < line || m_rateChange != lossless::RateChange::INTEGRATED;
+    if (m_limiter.GetRate() != rate)
+    {
+        m_limiter.SetRate(rate, now, m_rateChange);
+        m_rateTrace(m_connection.GetFlow(), rate);
+    }
+}
+
+void
+SendQueue::Reconsider()
+{
+    if (m_started)
+    {
+        UpdateRate(NowPs());
+        m_connection.GetSource()->Activate(*this);
+    }
+}
+
+int64_t
+SendQueue::HoldUntil(int64_t until)
+{
+    const int64_t before = std::max(NowPs(), m_holdUntil);
+    m_holdUntil = std::max(m_holdUntil, until);
+    return std::max<int64_t>(0, until - before);
+}
+
+bool
+SendQueue::CanSend(int64_t now) const
+{
+    if (m_inPort)
+    {
+        return false; // a pause may hold it there: the next one's time is not known yet
+    }
+    if (m_recovery.HasMissing())
+    {
+        return true;
+    }
+    const uint64_t next = m_recovery.GetNext();
+    if (next >= m_connection.GetPackets() ||
+        (next >= m_recovery.GetHighest() && now >= m_connection.GetDemand().stop))
+    {
+        return false;
+    }
+    uint64_t window = m_window;
+    if (m_control && m_control->GetWindow())
+    {
+        window = window ? std::min(window, m_control->GetWindow()) : m_control->GetWindow();
+    }
+    // At least one packet may always be in flight: a window smaller than a packet must not stop the
+    // flow forever.
+    const uint64_t first = m_recovery.GetFirst();
+    return window == 0 || next == first ||
+           (next - first) * m_connection.GetPayloadSize() + m_connection.GetPayload(next) <= window;
+}
+
+int64_t
+SendQueue::GetEarliest(int64_t now) const
+{
+    int64_t earliest = std::max(now, m_holdUntil);
+    if (m_paced)
+    {
+        earliest = std::max(earliest, m_limiter.GetEarliest(now));
+    }
+    const Connection::Demand& demand = m_connection.GetDemand();
+    if (demand.on > 0)
+    {
+        const int64_t cycle = demand.on + demand.off;
+        const int64_t phase = (earliest - demand.start) % cycle;
+        if (phase >= demand.on)
+        {
+            const int64_t silence = cycle - phase;
+            earliest = silence > NEVER - earliest ? NEVER : earliest + silence;
+        }
+    }
+    return earliest;
+}
+
+void
+SendQueue::WaitForTurn(int64_t now)
+{
+    if (m_paced && m_rateChange == lossless::RateChange::INTEGRATED)
+    {
+        m_limiter.Wait(now);
+    }
+}
+
+Frame*
+SendQueue::MakeNext(int64_t now)
+{
+    bool repeat;
+    const uint64_t psn = m_recovery.TakeNext(repeat);
+    Frame* frame = FramePool::Take();
+    *frame = m_connection.GetHeader();
+    frame->psn = static_cast<uint32_t>(psn);
+    frame->payload = static_cast<uint16_t>(m_connection.GetPayload(psn));
+    frame->bytes = static_cast<uint16_t>(m_connection.GetFrameBytes(psn));
+    frame->repeat = repeat;
+    if (m_connection.HasTelemetry())
+    {
+        frame->collects = true;
+        FramePool::AddTelemetry(*frame, m_connection.GetTelemetryHops());
+    }
+    frame->word[0] = !CanSend(now); // AckReq: without an ACK nothing more may be sent
+    m_counters.sent += frame->payload;
+    m_counters.retransmitted += repeat ? frame->payload : 0;
+    if (m_paced && m_connection.GetDemand().rate)
+    {
+        frame->paced = m_inPort = true; // a rate limit counts from the start of transmission
+    }
+    else if (m_paced)
+    {
+        StartLimiter(*frame, now);
+    }
+    if (m_control)
+    {
+        m_control->NotifySent(*frame);
+        UpdateRate(now); // the bytes sent may have changed it
+    }
+    m_recovery.WatchProgress(psn, now);
+    return frame;
+}
+
+void
+SendQueue::NotifyLeft(const Frame& frame, int64_t held, int64_t now)
+{
+    m_inPort = false;
+    m_limiter.Forfeit(std::min(held, now), now);
+    StartLimiter(frame, now);
+}
+
+void
+SendQueue::StartLimiter(const Frame& frame, int64_t now)
+{
+    const uint32_t overhead = m_connection.GetSource()->GetPort(0).GetOverhead();
+    m_limiter.Start(frame.bytes + static_cast<int64_t>(overhead), now);
+}
+
+void
+SendQueue::NotifyTimeout()
+{
+    ++m_counters.timeouts;
+    if (m_control)
+    {
+        m_control->NotifyTimeout();
+    }
+    Reconsider();
+}
+
+void
+SendQueue::Receive(const Frame& frame)
+{
+    if (frame.kind == FrameKind::CNP)
+    {
+        ++m_counters.cnps;
+        if (m_control)
+        {
+            m_control->NotifyCnp(frame);
+        }
+        Reconsider();
+        return;
+    }
+    const uint64_t expected = frame.word[0];
+    const uint64_t got = frame.word[1];
+    const int64_t now = NowPs();
+    if (m_recovery.Advance(expected, now) && IsAcknowledged())
+    {
+        m_counters.acked = now;
+        m_rateTrace(m_connection.GetFlow(), 0);
+        m_connection.GetSource()->NoteAcknowledged();
+    }
+    const bool nack = frame.kind == FrameKind::NACK;
+    if (nack)
+    {
+        NS_LOG_INFO("flow " << m_connection.GetFlow() << " received a NACK");
+        ++m_counters.nacks;
+    }
+    m_recovery.NoteAnswer(nack, expected, got);
+    if (m_control)
+    {
+        m_control->NotifyAck(frame);
+    }
+    Reconsider();
+}
+
+} // namespace rdma
+} // namespace ns3
