@@ -11,6 +11,8 @@ from tools.develop import GROUPED
 SIX_TESTS = """
 import os, pathlib, pytest
 
+pytestmark = pytest.mark.processes
+
 @pytest.mark.xdist_group("together")
 @pytest.mark.parametrize("number", range(6))
 def test_notes_its_worker(number):

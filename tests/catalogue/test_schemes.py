@@ -312,6 +312,7 @@ def shipped(*files: str) -> dict[str, SchemeFile]:
     return {name: one.scheme for name, one in found.items() if one.scheme is not None}
 
 
+@pytest.mark.cpp
 def test_the_shipped_schemes_name_what_shapes_them() -> None:
     """Every attribute of the classes that a scheme chooses is named, but those of NOT_NAMED."""
     from pyorch.build import ensure_built, load_schema

@@ -12,6 +12,8 @@ import pytest
 from tests.inputs import ROOT
 from tools import starts
 
+pytestmark = pytest.mark.processes
+
 BOTH = [["-m", "pyorch"], ["-m", "invoke", "--search-root", str(ROOT)]]
 
 

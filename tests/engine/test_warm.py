@@ -26,6 +26,8 @@ from pyorch.engine.progress import read_heartbeat
 from pyorch.pipeline import Plan, make_plan
 from pyorch.run.ns3 import CRASHES
 
+pytestmark = pytest.mark.processes
+
 STUDY = """
 title = "warm"
 question = "?"

@@ -414,6 +414,7 @@ LOOKS = {
 }
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("width", ["one", "two"])
 @pytest.mark.parametrize("name", LOOKS)
 def test_it_is_legible_from_16_to_1024_hosts(name: str, width: str) -> None:

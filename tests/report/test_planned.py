@@ -64,6 +64,7 @@ def size_of(picture: str) -> tuple[float, float]:
     return float(view[2]), float(view[3])
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize(
     "form",
     [

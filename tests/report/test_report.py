@@ -432,6 +432,7 @@ def test_every_kind_is_tried_here() -> None:
     assert {entry["kind"] for entry in FIGURES.values()} | elsewhere == set(MODELS)
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("width", ["one", "two"])
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_no_text_overlaps_or_leaves_the_figure(name: str, width: str) -> None:
@@ -504,6 +505,7 @@ def test_a_legend_covers_no_line(levels: list[list[int]], panel: int, corner: st
                 assert not box.contains(*point)
 
 
+@pytest.mark.drawing
 def test_a_figure_is_laid_out_once_a_width_and_drawn_once_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,6 +533,7 @@ def test_a_figure_is_laid_out_once_a_width_and_drawn_once_a_file(
     assert (calls.count("draw"), calls.count("execute")) == (5, 2)
 
 
+@pytest.mark.drawing
 def test_titles_side_by_side_need_a_gap() -> None:
     """Two titles that just do not touch read as one."""
     with paper_style():
@@ -550,6 +553,7 @@ def test_titles_side_by_side_need_a_gap() -> None:
         assert found == sorted(found, reverse=True)
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("kind", ["line", "bars"])
 def test_a_panel_may_lack_a_line(kind: str) -> None:
     """Where the runs of a variant are missing the other is drawn, and the legend has both."""
@@ -562,6 +566,7 @@ def test_a_panel_may_lack_a_line(kind: str) -> None:
     assert [sorted(labels) for labels in shown] == [["GFC", "PFC"], ["GFC", "PFC"], ["GFC"]]
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("name", ["line", "bars", "cdf", "slowdown", "timeseries"])
 def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
     """No two lines of a panel have the same dashes and marker, no two groups of bars one hatch."""
@@ -884,6 +889,7 @@ def test_thinning_keeps_the_time_mean_of_short_pauses() -> None:
     assert mean_over_time(kept_times, kept) == pytest.approx(0.01, rel=1e-9)
 
 
+@pytest.mark.drawing
 @given(
     st.lists(
         st.tuples(st.integers(0, 1000), st.integers(-50, 50)), min_size=40, max_size=400
@@ -978,6 +984,7 @@ def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     assert [row["verdict"] for row in verdicts] == ["agrees", "differs"]
 
 
+@pytest.mark.drawing
 def test_a_figure_is_drawn_again_only_when_something_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1104,6 +1111,7 @@ def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
     assert shown["topology › hosts"] == "3, 4"
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
     """Publishers refuse Type 3 fonts: every PDF has FontFile2 streams and no Type3 font."""
@@ -1126,6 +1134,7 @@ def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
         assert b"CreationDate" not in content
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize(
     ("bound", "metrics", "shown"),
     [
@@ -1188,6 +1197,7 @@ def test_slanted_names_may_be_wider_than_their_room(room: float, legible: bool) 
         assert is_legible(canvas) == legible
 
 
+@pytest.mark.drawing
 def test_a_long_title_is_broken_into_lines() -> None:
     """In one column and in two no word of it leaves the figure."""
     for width in ("one", "two"):
@@ -1198,6 +1208,7 @@ def test_a_long_title_is_broken_into_lines() -> None:
         assert box.x1 <= drawn.canvas.bbox.width
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("lay", [lambda one: lay_out(one, 200), Figure.draw_without_rendering])
 def test_a_long_label_of_an_axis_is_broken_into_lines(lay: Any, rows: int) -> None:
@@ -1249,6 +1260,7 @@ def test_a_legend_has_the_columns_that_fit(width: str, columns: int) -> None:
         assert (box.x0 > canvas.bbox.width / 2) == (width == "two")
 
 
+@pytest.mark.drawing
 def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
     """A failed run appears with the end of its log, a missing one by name."""
     specs = study()
@@ -1377,6 +1389,7 @@ def test_the_slider_of_a_map_stops_where_something_changes() -> None:
     assert busiest(pauses, 70, 100) == 90
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_what_is_live_on_the_page(name: str) -> None:
     """Figures over time and maps; every panel shows something, and no number is missing."""

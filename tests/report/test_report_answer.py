@@ -84,6 +84,7 @@ def test_an_answer_changes_when_a_verdict_changes() -> None:
     assert answer_of(runs_of([10, 20, 5]), [40]).found == "Queue: from 5 (SFC) to 20 (GFC)."
 
 
+@pytest.mark.drawing
 @given(st.lists(st.integers(0, 1), min_size=3, max_size=15))
 def test_an_answer_counts_deadlocks_as_the_runs_have_them(deadlocked: list[int]) -> None:
     """Each scheme with as many of its runs as deadlocked, and no scheme as free that was not."""
@@ -268,6 +269,7 @@ def test_the_gallery_has_what_there_is(tmp_path: Path) -> None:
     assert "out of date" in (tmp_path / gallery.INDEX).read_text(encoding="utf-8")
 
 
+@pytest.mark.drawing
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"name": "x"}', "null"])
 def test_the_gallery_outlives_a_broken_summary(tmp_path: Path, content: str) -> None:
     """Of an older version, or half removed: it is left out, the others stay."""

@@ -82,6 +82,7 @@ def test_the_rules_read_in_its_source_give_its_times_under_hpcc_to_the_nanosecon
         assert [flow.finish - flow.start for flow in flows] == expected[name], name
 
 
+@pytest.mark.cpp
 def test_rates_under_hpcc_are_those_of_its_rules_until_chaos_sets_in(tmp_path: Path) -> None:
     """Rate by rate while the second flow joins the first, against the second model.
 
@@ -101,6 +102,7 @@ def test_rates_under_hpcc_are_those_of_its_rules_until_chaos_sets_in(tmp_path: P
         assert list(rates[: len(early)]) == pytest.approx([rate for _, rate in early], rel=0.02)
 
 
+@pytest.mark.cpp
 @pytest.mark.parametrize("scheme", ["none", "dctcp"])
 def test_each_flow_takes_as_long_as_in_the_public_simulator(scheme: str, tmp_path: Path) -> None:
     """Within 1 %, where moving a flow by a microsecond moves no flow by more."""

@@ -107,6 +107,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     return simulate
 
 
+@pytest.mark.cpp
 def test_both_event_loops_give_the_same_bytes(simulated: Callable[..., list[Found]]) -> None:
     """Every table and summary of every scheme is the same under both, events counted alike."""
     runs = simulated(STUDY, seeds="2")
@@ -121,6 +122,7 @@ def test_both_event_loops_give_the_same_bytes(simulated: Callable[..., list[Foun
     assert len({tuple(sorted(found.items())) for found in tables.values()}) == 6
 
 
+@pytest.mark.cpp
 def test_without_the_oracle_all_else_stays(simulated: Callable[..., list[Found]]) -> None:
     """Only the summary's numbers on deadlocks are missing, and the events of the search."""
     loops = '"run.simulator" = ["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"]'

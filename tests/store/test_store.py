@@ -150,6 +150,7 @@ def race(tmp_path: Path) -> list[int]:
     return wins
 
 
+@pytest.mark.processes
 def test_of_concurrent_commits_exactly_one_wins(store: Store, tmp_path: Path) -> None:
     """Two processes commit the same runs at once: both succeed, each run has one winner."""
     assert sum(race(tmp_path)) == RACED
@@ -603,6 +604,7 @@ def test_a_whole_run_is_put_back_when_it_was_moved_by_mistake(
     assert os.listdir(store.damaged) == [f"{run_hash}.1"]
 
 
+@pytest.mark.processes
 def test_of_two_commits_over_a_damaged_run_one_wins(store: Store, tmp_path: Path) -> None:
     """Both processes set the same damaged runs aside; each is kept once, none is lost."""
     hashes = [finish(store, make_spec(seed), events=seed) for seed in range(RACED)]

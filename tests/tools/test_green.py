@@ -180,6 +180,7 @@ def test_always(): pass
 }
 
 
+@pytest.mark.processes
 def test_python_tests_run_again_when_their_inputs_change(tmp_path: Path) -> None:
     """What passed is skipped and says so; what failed, or whose input changed meanwhile, is not."""
     _write(tmp_path, PROJECT)
