@@ -112,7 +112,7 @@ def _run_both(chosen: Chosen, green: Green, inputs: Inputs) -> tuple[Suites, int
     if chosen.many:
         without = {name: frozenset[str]() for name in chosen.profiles}
         return run_suites(without, chosen.expression, many=True), PYTEST_NOTHING_FOUND, skipped
-    if not chosen.expression:
+    if not (chosen.expression or chosen.quick):
         ensure_built()  # Python tests need it; if it does not compile, nothing else is tried
     if chosen.quick:
         cpp = "C++ suites with sanitizers" if chosen.expression else "C++ suites"

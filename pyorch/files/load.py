@@ -34,6 +34,8 @@ _SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
 _OF_REPORTS = ("figure", "expect")
 #: More settings of one experiment than this must be a mistake.
 MAX_POINTS = 10_000
+MOST_FACTORS = 3
+"""Keys that are named if there are more settings."""
 
 
 def load_experiment(
@@ -113,7 +115,8 @@ class _Loader:
         sweep = self._sweep(settings)
         count = len(variants) * math.prod(map(len, sweep.values()))
         if count > MAX_POINTS:
-            self.findings.add(("sweep",), f"{count} settings", f"at most {MAX_POINTS}")
+            what = f"{count} settings: {self._factors(len(variants), sweep)}"
+            self.findings.add(("sweep",), what, f"at most {MAX_POINTS}")
             raise UserError(self.findings.problems)
         fixed = [one for one in settings if not one.is_list and one.path != (SCENARIO,)]
         run = resolve_run(self.document.get("run"), Findings(self.findings.file))
@@ -217,6 +220,15 @@ class _Loader:
         if "title" not in self.document:
             self.findings.add(("title",), "missing", None, 'add title = "..." at the top')
         return texts
+
+    def _factors(self, variants: int, sweep: Mapping[str, Sequence[Any]]) -> str:
+        """Return what multiplies to the number of settings, the most first."""
+        given = {".".join(override.path) for override in self.overrides}
+        counts = {f"{quoted(key)}{' (--set)' * (key in given)}": len(sweep[key]) for key in sweep}
+        factors = [f"{counts[key]} of {key}" for key in sorted(counts, key=lambda k: -counts[k])]
+        more = [f"{len(factors) - MOST_FACTORS} more keys"] if len(factors) > MOST_FACTORS else []
+        several = [f"{variants} variants"] if variants > 1 else []
+        return " x ".join([*several, *factors[:MOST_FACTORS], *more])
 
     def _sweep(self, overrides: list[Override]) -> dict[str, list[Any]]:
         """Return the swept keys and their values: of the file, changed by the overrides.

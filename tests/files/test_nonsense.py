@@ -41,7 +41,10 @@ MESSAGES = MINIMAL + '[[traffic]]\nkind = "messages"\nfile = "m.csv"\n'
         ("topology.hosts=" + "9" * 30, "the number is out of range"),
         (".".join("a" * 40) + "=1", "has more than 32 parts"),
         ("topology.delay=9223372036854775807ps", "larger than the largest time, 4000000s"),
-        ("buffer.alpha=" + ",".join(map(str, range(10_001))), "10001 settings"),
+        (
+            "buffer.alpha=" + ",".join(map(str, range(10_001))),
+            "10001 settings: 10001 of 'buffer.alpha' (--set)",
+        ),
     ],
 )
 def test_bounds_come_before_lists(tmp_path: Path, override: str, message: str) -> None:
