@@ -1,7 +1,4 @@
-"""What every door calls: an experiment made ready, and reported. It prints nothing.
-
-The commands (pyorch/cli) say what these functions return; `pyorch.Study` is their public face.
-"""
+"""The private half of `pyorch.Study`: an experiment made ready, and reported. It prints nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from pyorch.files.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.drawn import Told
-    from pyorch.report.write import ReportResult
     from pyorch.setting.experiment import Experiment
     from pyorch.store.store import Damage, Store
 
@@ -96,59 +92,37 @@ def make_plan(
     return Plan(experiment, specs, build, Store(paths, specs[0].setting.experiment))
 
 
-def write_report_of(plan: Plan, command: str, paper: bool = False) -> ReportResult:
-    """Write the report of the runs that are done. command: what makes these results again.
+def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
+    """Write the report of the runs that are done, unless it lies there as it would be written.
 
-    paper: draw figures for a paper, too; where they are already, they are drawn again.
-
-    Raises UserError when the folder cannot be written.
-    """
-    from pyorch.report.drawn import is_for_paper
-    from pyorch.report.gallery import refresh
-    from pyorch.report.write import write_report
-
-    folder = plan.store.paths.report(plan.store.name)
-    with _writing(folder):
-        found = write_report(
-            plan.experiment,
-            plan.store,
-            plan.specs,
-            folder,
-            fingerprint=plan.build.fingerprint,
-            command=command,
-            paper=paper or is_for_paper(folder),
-        )
-        refresh(plan.store.paths.results)
-    return found
-
-
-def tell_report_of(plan: Plan, command: str, paper: bool = False) -> Told:
-    """Write the report, unless it lies there as it would be written, and return what it says.
-
-    Raises UserError when the folder cannot be written.
+    command: what makes these results again. paper: draw figures for a paper, too; where they are
+    already, they are drawn again. Raises UserError when the folder cannot be written.
     """
     from pyorch.report import drawn, gallery
 
-    store = plan.store
+    store, fingerprint = plan.store, plan.build.fingerprint
     folder = store.paths.report(store.name)
     paper = paper or drawn.is_for_paper(folder)
-    key = drawn.key_of_report(
-        plan.experiment, plan.specs, store, plan.build.fingerprint, command, paper
-    )
+    key = drawn.key_of_report(plan.experiment, plan.specs, store, fingerprint, command, paper)
     known = drawn.recall_report(key, folder)
-    if known is None:
-        from pyorch.report.runs import RUNS_FILE
-        from pyorch.report.style import load_quickly
+    with _writing(folder):
+        if known is None:
+            from pyorch.report.runs import RUNS_FILE
+            from pyorch.report.style import load_quickly
+            from pyorch.report.write import write_report
 
-        load_quickly()
-        result = write_report_of(plan, command, paper)
-        known = result.told()
-        with _writing(folder):
+            load_quickly()
+            result = write_report(
+                *(plan.experiment, store, plan.specs, folder),
+                fingerprint=fingerprint,
+                command=command,
+                paper=paper,
+            )
+            known = result.told()
             more = (store.table_file, folder / RUNS_FILE, folder / gallery.SUMMARY)
             drawn.remember_report(known, key, [*result.files, *more], folder)
-        return known
-    with _writing(folder):
-        os.utime(folder / gallery.SUMMARY, follow_symlinks=False)  # no run came after it
+        else:
+            os.utime(folder / gallery.SUMMARY, follow_symlinks=False)  # no run came after it
         gallery.refresh(store.paths.results)
     return known
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fsdecode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch import kinds, pipeline
-from pyorch.base.arguments import checked
+from pyorch.base.arguments import Tell, checked
 from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
 from pyorch.base.paths import Paths, default_paths
 
@@ -27,18 +28,30 @@ if TYPE_CHECKING:
     from pyorch.addons.lab.prevent import Prevention
     from pyorch.addons.lab.region import Region
     from pyorch.addons.lab.search import Search
+    from pyorch.addons.lab.tags import Tags
     from pyorch.addons.lab.varied import Varied
-    from pyorch.engine import Failure
-    from pyorch.engine.slurm.cluster import Sent
+    from pyorch.engine import BatchResult, Failure
+    from pyorch.engine.slurm.cluster import Asked, Cancelled, Sent
+    from pyorch.engine.slurm.state import SweepState
     from pyorch.files.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
+    from pyorch.report.drawn import Told
     from pyorch.report.planned import PlannedMap
-    from pyorch.report.write import ReportResult
     from pyorch.run.byhand import OpenRun
+    from pyorch.setting.attributes import Catalogue
+    from pyorch.store.store import Store
 
 SHOWN_RUNS = 20
+
+
+def _unheard(_: str) -> None:
+    """Take a line that nobody wants to see."""
+
+
+class RunsMissingError(UserError):
+    """There is nothing to report on: no run is done, or some of a sweep that was submitted."""
 
 
 class RunsFailedError(Exception):
@@ -104,6 +117,8 @@ class Study:
         self._overrides: tuple[str, ...] = ()
         self._seeds = ""
         self._plan: Plan | None = None
+        self._whole: Plan | None = None
+        """A plan of which no finished run can be damaged."""
 
     @classmethod
     def load(
@@ -121,13 +136,27 @@ class Study:
         """
         from pyorch.files.find import experiment_name
 
+        study = cls.named(fsdecode(name), overrides, seeds=seeds, paths=paths)
+        experiment_name(fsdecode(name), study._paths)
+        return study
+
+    @classmethod
+    def named(
+        cls,
+        name: str,
+        overrides: Sequence[str] = (),
+        *,
+        seeds: int | str = "",
+        paths: Paths | None = None,
+    ) -> Study:
+        """Return the study of an experiment like `load`, which may be no more.
+
+        Its results remain, and a sweep that was submitted; its plan raises UserError.
+        """
         study = cls.__new__(cls)
         study._paths = (paths or default_paths()).absolute()
-        study._source = fsdecode(name)
-        study._overrides = tuple(overrides)
-        study._seeds = str(seeds)
-        study._plan = None
-        experiment_name(study._source, study._paths)
+        study._source, study._overrides, study._seeds = name, tuple(overrides), str(seeds)
+        study._plan = study._whole = None
         return study
 
     # Another study
@@ -164,7 +193,8 @@ class Study:
 
     def _with(self, overrides: tuple[str, ...] | None = None, seeds: str | None = None) -> Study:
         other = type(self).__new__(type(self))
-        other._paths, other._source, other._plan = self._paths, self._source, None
+        other._paths, other._source = self._paths, self._source
+        other._plan = other._whole = None
         other._overrides = self._overrides if overrides is None else overrides
         other._seeds = self._seeds if seeds is None else seeds
         return other
@@ -190,6 +220,11 @@ class Study:
         )
         return self._plan
 
+    @property
+    def planned(self) -> Plan:
+        """The latest plan; the first time it is made."""
+        return self._made()
+
     def run(
         self, jobs: int | None = None, seeds: int | str | None = None, progress: bool = True
     ) -> Study:
@@ -199,28 +234,60 @@ class Study:
         the remarks. After an interruption the same call resumes. Raises UserError, RunsFailedError
         if runs failed, and KeyboardInterrupt.
         """
-        from pyorch.engine import LocalEngine
-        from pyorch.engine.preflight import refuse
         from pyorch.notebook import output
 
         if seeds is not None:
             return self.seeds(seeds).run(jobs, progress=progress)
-        plan = self._claimed()
-        self._plan = plan
-        plan.set_damaged_aside()
         screen = output(progress)
-        if progress:  # before runs that may take hours
-            screen.writelines(f"{line}\n" for line in self._remarks_on_plan())
-        engine = LocalEngine(plan.store, jobs, stream=screen)
-        result = engine.run(plan.missing, plan.build, shown=plan.done)
+
+        def told(line: str) -> None:
+            screen.write(f"{line}\n")
+
+        result = self.perform(jobs, told=told, stream=screen)
         if result.interrupted:
             raise KeyboardInterrupt
-        refuse(plan, result)
         if progress:
-            screen.writelines(f"{line}\n" for line in self._remarks_on_runs())
+            for line in self._remarks_on_runs():
+                told(line)
         if result.left:
             raise RunsFailedError(result.failures, result.left)
         return self
+
+    def perform(
+        self,
+        jobs: int | None = None,
+        said: Tell = _unheard,
+        told: Tell = _unheard,
+        stream: Any = None,
+    ) -> BatchResult:
+        """Perform the missing runs like `run`, and return how that ended instead of raising it.
+
+        said: gets a line on how many runs are done. told: gets lines on damaged runs, and the
+        remarks. stream: of the progress, by default standard output. Raises UserError.
+        """
+        from pyorch.engine import LocalEngine
+        from pyorch.engine.preflight import refuse
+        from pyorch.remarks import runs_text
+
+        plan = self._plan = self._whole = self._claimed()
+        self._set_damaged_aside(plan, told)
+        missing, total = plan.missing, len(plan.specs)
+        said(f"{plan.store.name}: {runs_text(total)}, {total - len(missing)} done")
+        if missing:  # before runs that may take hours
+            for line in self.remarks_on_plan():
+                told(line)
+        result = LocalEngine(plan.store, jobs, stream=stream).run(
+            missing, plan.build, shown=plan.done
+        )
+        refuse(plan, result)
+        return result
+
+    @staticmethod
+    def _set_damaged_aside(plan: Plan, told: Tell) -> None:
+        from pyorch.remarks import of_damage
+
+        for line in of_damage(plan.set_damaged_aside(), plan.titles):
+            told(line)
 
     def open(self, **where: Any) -> OpenRun:
         """Return one run in this process, built but not started, to be controlled step by step.
@@ -233,23 +300,28 @@ class Study:
         return OpenRun(plan, self._chosen(plan, where)[0])
 
     def explain(
-        self, run: str | int, out: str | PathLike[str] | None = None, jobs: int | None = None
+        self,
+        run: str | int,
+        out: str | PathLike[str] | None = None,
+        jobs: int | None = None,
+        told: Tell = _unheard,
     ) -> Explanation:
         """Explain a deadlocked run, and the effect of cures (docs/deadlock-lab.md).
 
-        run: number, hash or title. out: a folder for a page about it, with captures. The same call
-        resumes after an interruption. Raises UserError, KeyboardInterrupt.
+        run: number, hash or title. out: a folder for a page about it, with captures; "": one in its
+        results. told: gets a line after each stage. The same call resumes after an interruption.
+        Raises UserError, KeyboardInterrupt.
         """
         from pyorch.addons.lab.explain import explain
         from pyorch.addons.lab.explain_page import check_folder, write
 
-        if out is not None:
+        if out:
             check_folder(Path(out))
-        plan = self._claimed()
-        found = explain(plan, str(run), jobs)
-        if out is not None:
-            write(found, Path(out), self._command("explain", str(run)))
-        return found
+        found = explain(self._claimed(), str(run), jobs, told)
+        if out is None:
+            return found
+        again = self._command("explain", str(run))
+        return replace(found, page=write(found, Path(out or found.folder), again))
 
     def minimise(
         self,
@@ -257,22 +329,21 @@ class Study:
         condition: str = "deadlocked",
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
+        told: Tell = _unheard,
     ) -> Minimal:
         """Return a minimal part of a run for which a condition still holds (docs/deadlock-lab.md).
 
         run: number, hash or title. out: an experiment file to write, with picture and steps next to
-        it. The same call resumes after an interruption. Raises UserError, KeyboardInterrupt.
+        it. told: gets a line after each stage. The same call resumes after an interruption. Raises
+        UserError, KeyboardInterrupt.
         """
         from pyorch.addons.lab.minimise import minimise
         from pyorch.addons.lab.write import check_target, write
 
         if out is not None:
             check_target(Path(out))
-        plan = self._claimed()
-        minimal = minimise(plan, str(run), condition, jobs)
-        if out is not None:
-            write(minimal, Path(out))
-        return minimal
+        minimal = minimise(self._claimed(), str(run), condition, jobs, told)
+        return minimal if out is None else replace(minimal, written=write(minimal, Path(out)))
 
     def search(
         self,
@@ -283,13 +354,14 @@ class Study:
         by: str = "routes",
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
+        told: Tell = _unheard,
     ) -> Search:
         """Search for traffic and settings that fulfil a condition (docs/deadlock-lab.md).
 
         run: number, hash or title of the run with the network. vary: as for `--vary`. trials:
         maximum number. by: "routes", "draws" or "permutation". out: an experiment file for the
-        result, with picture and trials next to it. The same call resumes after an interruption.
-        Raises UserError, KeyboardInterrupt.
+        result, with picture and trials next to it. told: gets a line for each trial. The same call
+        resumes after an interruption. Raises UserError, KeyboardInterrupt.
         """
         from pyorch.addons.lab.ranges import read_axes
         from pyorch.addons.lab.search import search
@@ -299,10 +371,8 @@ class Study:
         axes = read_axes(vary)
         if out is not None:
             check_target(Path(out), MADE_BY)
-        found = search(self._varied(run), condition, axes, trials, by, jobs)
-        if out is not None:
-            write_search(found, Path(out))
-        return found
+        found = search(self._varied(run), condition, axes, trials, by, jobs, told)
+        return found if out is None else replace(found, written=write_search(found, Path(out)))
 
     def map_region(
         self,
@@ -312,13 +382,14 @@ class Study:
         cells: int = 16,
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
+        told: Tell = _unheard,
     ) -> Region:
         """Map where a condition holds over two or three parameters (docs/deadlock-lab.md).
 
         vary: as for `--vary`, with ranges. run: number, hash or title of the run to vary.
         cells: final number along each axis: 4, 8, 16, ... out: a CSV file for the border, with
-        points and figure next to it. The same call resumes after an interruption. Raises UserError,
-        KeyboardInterrupt.
+        points and figure next to it. told: gets a line for each point. The same call resumes after
+        an interruption. Raises UserError, KeyboardInterrupt.
         """
         from pyorch.addons.lab.ranges import read_axes
         from pyorch.addons.lab.region import MADE_BY, map_region, write_region
@@ -327,10 +398,8 @@ class Study:
         axes = read_axes(vary)
         if out is not None:
             check_target(Path(out), MADE_BY, ".csv")
-        region = map_region(self._varied(run), condition, axes, cells, jobs)
-        if out is not None:
-            write_region(region, Path(out))
-        return region
+        region = map_region(self._varied(run), condition, axes, cells, jobs, told)
+        return region if out is None else replace(region, files=write_region(region, Path(out)))
 
     def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
         """Return ways to prevent deadlocks with the network and routes of a run.
@@ -341,10 +410,28 @@ class Study:
         """
         from pyorch.addons.lab.prevent import prevent_run
 
-        plan = self._made()
-        types = plan.experiment.types
+        return prevent_run(self.find(run), self._types, root)
+
+    def tags(self, run: str | int = 1) -> Tags:
+        """Return more lossless classes for a run, and the rules by which frames change class.
+
+        Described in docs/deadlock-lab.md.
+
+        run: number, hash or title. Raises UserError, also if it cannot use them.
+        """
+        from pyorch.addons.lab.tags import tags_of
+
+        return tags_of(self.find(run), self._types)
+
+    @property
+    def _types(self) -> Catalogue:
+        types = self._made().experiment.types
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-        return prevent_run(self._one(plan, run), types, root)
+        return types
+
+    def find(self, run: str | int) -> RunSpec:
+        """Return the run of a number, hash or title. Raises UserError if there is none."""
+        return self._one(self._made(), run)
 
     def _varied(self, run: str | int) -> Varied:
         """A run of this study whose keys the laboratory can vary."""
@@ -370,9 +457,10 @@ class Study:
     @property
     def remarks(self) -> list[str]:
         """The commands' remarks on the plan and on its finished runs, such as unfinished flows."""
-        return [*self._remarks_on_plan(), *self._remarks_on_runs()]
+        return [*self.remarks_on_plan(), *self._remarks_on_runs()]
 
-    def _remarks_on_plan(self) -> list[str]:
+    def remarks_on_plan(self) -> list[str]:
+        """The remarks that are certain before anything runs."""
         from pyorch.remarks import lines, of_plan
 
         plan = self._made()
@@ -497,17 +585,36 @@ class Study:
             raise UserError([Problem(self.name, what, one_of(known) or None, hint)])
         return known[figure]
 
-    def report(self, paper: bool = False) -> ReportResult:
+    @property
+    def missing(self) -> int:
+        """The number of runs that are not done."""
+        return len(self._made().missing)
+
+    def report(self, paper: bool = False, told: Tell | None = None) -> Told:
         """Write the report of the finished runs; `.index` is the page to open.
 
-        paper: also write each figure as PDF, for one column and two. Raises UserError.
+        One that would be the same is left as it is. paper: also write each figure as PDF, for one
+        column and two. told: gets the lines of the command on damaged runs, on missing runs, and
+        the remarks; by default those on damaged runs are printed. Raises UserError, and
+        RunsMissingError if no run is done.
         """
         plan = self._made()
-        plan.set_damaged_aside()
+        if plan is not self._whole:  # `perform` has looked at them
+            self._set_damaged_aside(plan, told or print)
+        self._whole = None
         if not plan.done:
-            what = "none of its runs is done with this build"
-            raise UserError([Problem(self.name, what, None, "run() runs what is missing")])
-        return pipeline.write_report_of(plan, self.command, paper)
+            what, hint = "none of its runs is done with this build", "run() runs what is missing"
+            raise RunsMissingError([Problem(plan.store.name, what, None, hint)])
+        return self._reported(plan, self.command, paper, told)
+
+    def _reported(self, plan: Plan, command: str, paper: bool, told: Tell | None) -> Told:
+        if told is not None:
+            done = len(plan.done)
+            if done < len(plan.specs):
+                told(f"the report covers {done} of {len(plan.specs)} runs")
+            for line in self._remarks_on_runs():  # before drawing, which may fail
+                told(line)
+        return pipeline.report_of(plan, command, paper)
 
     @property
     def command(self) -> str:
@@ -516,52 +623,116 @@ class Study:
 
     # Cluster
 
-    def submit(self, runs_per_job: int | None = None, **options: str | bool) -> Sent | None:
-        """Submit the missing runs to Slurm; None if there are none.
+    def ask(
+        self, options: Mapping[str, Any], runs_per_job: int | None = None, claim: bool = True
+    ) -> Asked:
+        """Return what `submit` would submit: the plan, and the settings of the site.
 
-        options: as for `invoke submit`. Raises UserError, also if the study is not in a file.
+        options: as for `invoke submit`. claim: results will be written. Raises UserError, also if
+        the study is not in a file.
         """
         from pyorch.engine.slurm import cluster
 
         if not isinstance(self._source, str):
             what = "a study made in Python is submitted from its file"
             raise UserError([Problem(self.name, what, None, 'study.save("my.toml"), Study.load')])
-        asked = cluster.ask(
-            self._source, self._overrides, self._seeds, options, runs_per_job, claim=True
-        )
-        asked.plan.set_damaged_aside()
-        return cluster.submit(asked)
+        which = (self._source, self._overrides, self._seeds, self._paths)
+        asked = cluster.ask(*which, options, runs_per_job, claim)
+        self._plan = asked.plan
+        return asked
+
+    def submit(
+        self,
+        runs_per_job: int | None = None,
+        said: Tell = _unheard,
+        told: Tell | None = None,
+        **options: str | bool,
+    ) -> Sent | None:
+        """Submit the missing runs to Slurm; None if there are none.
+
+        said: gets lines on what is submitted. told: gets the remarks, and lines on damaged runs; by
+        default the latter are printed. options: as for `invoke submit`. Raises UserError, also if
+        the study is not in a file.
+        """
+        from pyorch.engine.slurm import cluster
+
+        asked = self.ask(options, runs_per_job)
+        if told is not None and asked.plan.missing:
+            for line in self.remarks_on_plan():
+                told(line)
+        self._set_damaged_aside(asked.plan, told or print)
+        return cluster.submit(asked, said)
 
     def status(self) -> dict[str, int]:
         """Numbers of runs of the latest submitted sweep that are done, running, lost, ...
 
         Raises UserError if none was submitted.
         """
-        from pyorch.engine.slurm import cluster
-        from pyorch.engine.slurm.client import Slurm
         from pyorch.engine.slurm.state import State
-        from pyorch.store.store import Store
 
-        state = cluster.look(Store(self._paths, self.name), Slurm())
+        state = self.state()
         return {kind.value: state.count(kind) for kind in State}
 
-    def collect(self, partial: bool = False) -> ReportResult:
-        """Write the report of the latest sweep.
+    def state(self) -> SweepState:
+        """The state of the latest submitted sweep: every run, jobs, and what Slurm says of them.
 
-        Raises UserError if runs are missing. partial: report on the finished runs instead.
+        Raises UserError if none was submitted.
         """
         from pyorch.engine.slurm import cluster
+        from pyorch.engine.slurm.client import Slurm
+
+        return cluster.look(self.store, Slurm())
+
+    def cancel(self) -> Cancelled:
+        """Cancel all jobs of the study; finished runs are kept. Raises UserError."""
+        from pyorch.engine.slurm import cluster
+
+        return cluster.cancel(self.store)
+
+    @property
+    def store(self) -> Store:
+        """Where its results are. Raises UserError if there is no such experiment."""
+        from pyorch.engine.slurm.cluster import store_of
         from pyorch.store.store import Store
 
-        state, _ = cluster.settled(Store(self._paths, self.name))
+        if isinstance(self._source, str):
+            return store_of(self._source, self._paths)
+        return Store(self._paths, self.name)
+
+    def collect(
+        self, partial: bool = False, said: Tell = _unheard, told: Tell | None = None
+    ) -> Told:
+        """Write the report of the latest sweep.
+
+        partial: report on the finished runs although others are missing. said: gets a line on
+        missing runs. told: as for `report`, and a line when the sweep was made with an earlier
+        build; by default it is printed, like those on damaged runs. Raises UserError, and
+        RunsMissingError if runs are missing.
+        """
+        from pyorch.engine.slurm import cluster
+        from pyorch.engine.slurm.state import State
+        from pyorch.remarks import of_damage
+
+        store = self.store
+        state, damaged = cluster.settled(store)
+        for line in of_damage(damaged, {}):
+            (told or print)(line)
+        missing = len(state.runs) - state.count(State.DONE)
+        if missing:
+            parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]
+            what = f"{missing} of {len(state.runs)} runs are missing"
+            said(f"{store.name}: {what}: {', '.join(parts)}")
+            if not partial or missing == len(state.runs):
+                hint = "collect(partial=True), or status()"
+                raise RunsMissingError([Problem(store.name, what, None, hint)])
         submission = state.submission
-        plan, _ = cluster.plan_of(submission)
-        if plan.missing and not partial:
-            what = f"{len(plan.missing)} of {len(plan.specs)} runs are missing"
-            raise UserError([Problem(self.name, what, None, "collect(partial=True), or status()")])
-        return pipeline.write_report_of(
-            plan, cluster.command_of("experiment", submission, submission.name)
-        )
+        plan, is_earlier = cluster.plan_of(submission, self._paths)
+        if is_earlier:
+            (told or print)("made with an earlier build of the modules, as the sweep was")
+        store.sweep()
+        self._plan = plan
+        command = cluster.command_of("experiment", submission, submission.name, self._paths)
+        return self._reported(plan, command, False, told)
 
     # File
 

@@ -13,6 +13,9 @@ from pyorch.base.errors import Problem, UserError, quoted
 
 C = TypeVar("C", bound=type)
 
+Tell = Callable[[str], object]
+"""Takes a line that a user should see."""
+
 
 def _is_texts(value: Any) -> bool:
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
@@ -29,6 +32,7 @@ _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Sequence[str]": (_is_texts, "a list of strings"),
     "Iterable[Any]": (lambda v: isinstance(v, Iterable) and not isinstance(v, str), "a list"),
     "None": (lambda value: value is None, "None"),
+    "Tell": (callable, "a function of a line"),
 }
 """What fits a part of an annotation, and its name in messages."""
 

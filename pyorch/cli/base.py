@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ParamSpec
 
 from pyorch.base import ends
@@ -17,11 +17,9 @@ from pyorch.base.files import DiskError
 from pyorch.base.paths import current_folder
 from pyorch.base.units import whole
 from pyorch.cli import door
-from pyorch.remarks import Remark, lines, of_runs, runs_text
 
 if TYPE_CHECKING:
-    from pyorch.pipeline import Plan
-    from pyorch.store.store import Damage
+    from pyorch.report.drawn import Told
 
 OK, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -105,38 +103,14 @@ def whole_number(option: str, text: str) -> int | None:
     raise UserError([Problem(option, f"{text!r} is not allowed", "a whole number from 1", None)])
 
 
-def tell(remarks: Sequence[Remark]) -> None:
-    """Print remarks where a user sees them, even if the output goes to a file."""
+def warn(line: str) -> None:
+    """Print a line where a user sees it, even if the output goes to a file."""
     sys.stdout.flush()
-    for line in lines(remarks):
-        print(line, file=sys.stderr)
-    sys.stderr.flush()
+    print(line, file=sys.stderr, flush=True)
 
 
-def tell_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> None:
-    """Name the runs that were damaged and set aside; titles: the runs' titles by hash."""
-    for damage in found[:SHOWN_FAILURES]:
-        name = " ".join(filter(None, [damage.run_hash, titles.get(damage.run_hash)]))
-        print(f"damaged run {name}: {damage.file}: {damage.what}", file=sys.stderr)
-        if damage.kept is not None:
-            print(f"    its remains are kept in {damage.kept}", file=sys.stderr)
-    if len(found) > SHOWN_FAILURES:
-        print(f"... and {len(found) - SHOWN_FAILURES} more", file=sys.stderr)
-    if found:
-        what = "does not count as done" if len(found) == 1 else "do not count as done"
-        print(f"{runs_text(len(found))} damaged: {what}, and must run again", file=sys.stderr)
-
-
-def write_report_of(plan: Plan, command_line: str, paper: bool = False) -> int:
-    """Write the report and print expected and measured values."""
-    from pyorch import pipeline
-
-    done = len(plan.done)
-    if done < len(plan.specs):
-        print(f"the report covers {done} of {len(plan.specs)} runs", file=sys.stderr)
-    # before drawing, which may fail
-    tell(of_runs(plan.specs, plan.store, plan.build.fingerprint))
-    found = pipeline.tell_report_of(plan, command_line, paper)
+def tell_report(found: Told) -> int:
+    """Print expected and measured values of a report; return the exit code."""
     for line in in_short(found.verdicts) if sys.stdout.isatty() else found.verdicts:
         print(line)
     for text in found.errors:

@@ -12,14 +12,13 @@ from pyorch.cli.base import (
     OK,
     SHOWN_FAILURES,
     command,
-    tell,
-    tell_damage,
+    tell_report,
+    warn,
     whole_number,
-    write_report_of,
 )
 from pyorch.cli.show import print_runs
-from pyorch.pipeline import command_line, make_plan
-from pyorch.remarks import of_plan, runs_text
+from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 if TYPE_CHECKING:
     from pyorch.engine import BatchResult
@@ -34,26 +33,18 @@ def experiment(
     dry_run: bool = False,
 ) -> int:
     """Run what is missing of an experiment and write its report."""
-    from pyorch.engine import LocalEngine
-    from pyorch.engine.preflight import refuse
-
     workers = whole_number("--jobs", jobs)
-    plan = make_plan(name, overrides, seeds, claim=not dry_run)
+    study = Study.named(name, overrides, seeds=seeds)
     if dry_run:
-        print_runs(plan, of_plan(plan.experiment, plan.specs))
+        print_runs(study.plan(), study.remarks_on_plan())
         print("\nnothing was run (--dry-run)")
         return OK
-    tell_damage(plan.set_damaged_aside(), plan.titles)
-    missing = plan.missing
-    print(f"{plan.store.name}: {runs_text(len(plan.specs))}, {len(plan.specs) - len(missing)} done")
-    if missing:
-        tell(of_plan(plan.experiment, plan.specs))
-    result = LocalEngine(plan.store, workers).run(missing, plan.build, shown=plan.done)
-    refuse(plan, result)
+    result = study.perform(workers, print, warn)
+    plan = study.planned
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:
         return code
-    return max(code, write_report_of(plan, command_line(name, overrides, seeds)))
+    return max(code, tell_report(study.report(told=warn)))
 
 
 def _tell(result: BatchResult, total: int) -> int:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
-from pyorch.addons.lab.explain import Explanation, explain
-from pyorch.addons.lab.explain_page import HEADS, check_folder, grouped, row_of, write
+from pyorch.addons.lab.explain import Explanation
+from pyorch.addons.lab.explain_page import HEADS, grouped, row_of
 from pyorch.cli.base import OK, command, whole_number
-from pyorch.pipeline import command_line, make_plan
 from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 WIDTH = 100
 
@@ -25,14 +24,12 @@ def explain_run(
     seeds: str = "",
 ) -> int:
     """Write the page of a run that deadlocked, and print a summary."""
-    if out:
-        check_folder(Path(out))
     workers = whole_number("--jobs", jobs)
-    plan = make_plan(name, overrides, seeds, claim=True)
-    found = explain(plan, run, workers, lambda line: print(line, flush=True))
-    again = command_line(name, overrides, seeds, "explain", (run,))
-    index, wires = write(found, Path(out) if out else found.folder, again)
+    study = Study.named(name, overrides, seeds=seeds)
+    found = study.explain(run, out, workers, lambda line: print(line, flush=True))
     _tell(found)
+    assert found.page is not None  # noqa: S101 (it was asked for)
+    index, wires = found.page
     if wires:
         files = f"{len(wires.pcaps)} pcap files and {wires.animation.name}"
         print(f"captures: {files} in {index.parent}")

@@ -9,9 +9,7 @@ from pathlib import Path
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, listing
-from pyorch.pipeline import Plan, make_plan
-from pyorch.plan import RunSpec
-from pyorch.trace.request import find_run
+from pyorch.study import Study
 
 
 @listing
@@ -21,7 +19,7 @@ def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) ->
     from pyorch.traffic import base as traffic
     from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
 
-    _, spec = _find(name, run, overrides, seeds)
+    spec = Study.named(name, overrides, seeds=seeds).find(run)
     setting = spec.setting
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
@@ -36,7 +34,8 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     from pyorch.metrics.timeline import trace_text, untraced
     from pyorch.report.data import ReportData
 
-    plan, spec = _find(name, run, overrides, seeds)
+    study = Study.named(name, overrides, seeds=seeds)
+    plan, spec = study.planned, study.find(run)
     found = spec.hash(plan.build.fingerprint)
     if not plan.store.is_done(found):
         what = "this run is not done"
@@ -45,11 +44,6 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     for hint in untraced(data.run(found)):
         print(hint, file=sys.stderr)
     return _give(trace_text(data.run(found)), out)
-
-
-def _find(name: str, run: str, overrides: Sequence[str], seeds: str) -> tuple[Plan, RunSpec]:
-    plan = make_plan(name, overrides, seeds)
-    return plan, find_run(plan.specs, plan.build.fingerprint, run)
 
 
 def _give(text: str, out: str) -> int:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from pyorch.addons.lab.minimise import Minimal, minimise
-from pyorch.addons.lab.write import Written, check_target, write
+from pyorch.addons.lab.minimise import Minimal
 from pyorch.cli.base import OK, command, whole_number
 from pyorch.cli.door import say
-from pyorch.pipeline import make_plan
 from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 DEFAULT_FILE = "minimal.toml"
 
@@ -26,18 +24,16 @@ def minimise_run(
     seeds: str = "",
 ) -> int:
     """Write the smallest case of a run as an experiment file, and print what it is."""
-    file = Path(out or DEFAULT_FILE)
-    check_target(file)
     workers = whole_number("--jobs", jobs)
-    plan = make_plan(name, overrides, seeds, claim=True)
-    minimal = minimise(
-        plan, run, condition or "deadlocked", workers, lambda line: print(line, flush=True)
-    )
-    _tell(minimal, write(minimal, file))
+    study = Study.named(name, overrides, seeds=seeds)
+    asked = (condition or "deadlocked", out or DEFAULT_FILE, workers)
+    _tell(study.minimise(run, *asked, lambda line: print(line, flush=True)))
     return OK
 
 
-def _tell(minimal: Minimal, written: Written) -> None:
+def _tell(minimal: Minimal) -> None:
+    written = minimal.written
+    assert written is not None  # noqa: S101 (it was asked for)
     trials = minimal.trials
     print(f"trials:   {len(minimal.steps)}; {runs_text(trials.runs)} simulated now")
     print(f"runs:     {trials.store.root}")

@@ -9,13 +9,10 @@ from typing import Any
 import tomli_w
 
 from pyorch.addons.lab.drive import route_tables
-from pyorch.addons.lab.prevent import prevent_run
-from pyorch.addons.lab.tags import tags_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, command
-from pyorch.pipeline import make_plan
-from pyorch.trace.request import find_run
+from pyorch.study import Study
 
 
 @command
@@ -35,11 +32,8 @@ def prevent_deadlocks(
             raise UserError(
                 [Problem(f"{option} {file}", f"there is no folder {Path(file).parent}")]
             )
-    plan = make_plan(name, overrides, seeds)
-    spec = find_run(plan.specs, plan.build.fingerprint, run or "1")
-    types = plan.experiment.types
-    assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-    found = prevent_run(spec, types, root)
+    study = Study.named(name, overrides, seeds=seeds)
+    found = study.prevent(run or 1, root)
     print(found)
     if out:
         _write_routes("routes:   ", Path(out), found.updown.routes())
@@ -49,7 +43,7 @@ def prevent_deadlocks(
             raise UserError([Problem("--avoid", what, None, "the other changes listed above")])
         _write_routes("avoid:    ", Path(avoid), route_tables(found.network, found.avoiding))
     if tags:
-        rules = tags_of(spec, types)
+        rules = study.tags(run or 1)
         _write(Path(tags), rules.content)
         classes = ", ".join(map(str, rules.classes))
         print(

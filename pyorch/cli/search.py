@@ -8,18 +8,13 @@ from pathlib import Path
 
 from pyorch.addons.lab.border import Verdict
 from pyorch.addons.lab.ranges import read_axes
-from pyorch.addons.lab.region import CELLS, Region, RegionFiles, map_region, write_region
-from pyorch.addons.lab.region import MADE_BY as BORDER_MADE_BY
-from pyorch.addons.lab.search import TRIALS, Search, search
-from pyorch.addons.lab.varied import Varied
-from pyorch.addons.lab.write import check_target
-from pyorch.addons.lab.write_search import MADE_BY, write_search
+from pyorch.addons.lab.region import CELLS, Region
+from pyorch.addons.lab.search import TRIALS, Search
 from pyorch.base.errors import Problem, UserError
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.cli.door import say
-from pyorch.pipeline import make_plan
 from pyorch.remarks import runs_text
-from pyorch.trace.request import find_run
+from pyorch.study import Study
 
 DEFAULT_FILE = "found.toml"
 DEFAULT_TABLE = "border.csv"
@@ -44,34 +39,22 @@ def search_run(
     name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = ""
 ) -> int:
     """Search on the network of a run, or map a region, and write what was found."""
-    axes = read_axes(words.vary)
+    read_axes(words.vary)  # wrong ones are told first
     workers = whole_number("--jobs", words.jobs)
+    study = Study.named(name, overrides, seeds=seeds)
+    run, condition = run or "1", words.condition or "deadlocked"
     if words.map:
         _refuse({"--by": words.by, "--trials": words.trials}, "--map takes the study's own traffic")
         cells = whole_number("--cells", words.cells) or CELLS
-        file = Path(words.out or DEFAULT_TABLE)
-        check_target(file, BORDER_MADE_BY, ".csv")
-        source = _source(name, run, overrides, seeds)
-        region = map_region(source, _condition(words), axes, cells, workers, _progress)
-        return _tell_region(region, write_region(region, file))
+        out = words.out or DEFAULT_TABLE
+        return _tell_region(
+            study.map_region(words.vary, run, condition, cells, out, workers, _progress)
+        )
     _refuse({"--cells": words.cells}, "it requires --map")
-    by = words.by or "routes"
+    by, out = words.by or "routes", words.out or DEFAULT_FILE
     most = whole_number("--trials", words.trials) or TRIALS
-    file = Path(words.out or DEFAULT_FILE)
-    check_target(file, MADE_BY)
-    source = _source(name, run, overrides, seeds)
-    found = search(source, _condition(words), axes, most, by, workers, _progress)
-    return _tell(found, file)
-
-
-def _source(name: str, run: str, overrides: Sequence[str], seeds: str) -> Varied:
-    plan = make_plan(name, overrides, seeds, claim=True)
-    spec = find_run(plan.specs, plan.build.fingerprint, run or "1")
-    return Varied(plan, spec, name, overrides)
-
-
-def _condition(words: Words) -> str:
-    return words.condition or "deadlocked"
+    found = study.search(run, condition, words.vary, most, by, out, workers, _progress)
+    return _tell(found, Path(out))
 
 
 def _refuse(given: Mapping[str, str], why: str) -> None:
@@ -86,7 +69,7 @@ def _progress(line: str) -> None:
 
 
 def _tell(found: Search, file: Path) -> int:
-    written = write_search(found, file)
+    written = found.written
     count = len(found.tried)
     if not found.cycles:
         print("cycles:   none of dependencies in the routes that hold at the start")
@@ -115,7 +98,9 @@ def _tell(found: Search, file: Path) -> int:
     return OK
 
 
-def _tell_region(region: Region, files: RegionFiles) -> int:
+def _tell_region(region: Region) -> int:
+    files = region.files
+    assert files is not None  # noqa: S101 (they were asked for)
     print(region)
     print(f"figure:   {', '.join(map(str, files.figures))}")
     print(f"points:   {files.points}")

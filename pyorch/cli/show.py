@@ -15,10 +15,11 @@ from pyorch.base.errors import Problem, UserError, one_of, shown
 from pyorch.base.files import refuse_links, storage_error
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
-from pyorch.pipeline import Plan, make_plan
-from pyorch.remarks import Remark, lines, of_plan, runs_text
+from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 if TYPE_CHECKING:
+    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
 SHOWN_RUNS = 40
@@ -41,12 +42,13 @@ def show(
     picture: a file to draw its network into; "" for network.svg in its results. in_browser: open it
     in one.
     """
-    plan = make_plan(name, overrides, seeds)
+    study = Study.named(name, overrides, seeds=seeds)
+    plan = study.plan()
     for label in ("title", "question", "source"):
         text = getattr(plan.experiment, label, "")
         if text:
             print(shown(f"{label + ':':<10}{text}"))
-    print_runs(plan, of_plan(plan.experiment, plan.specs))
+    print_runs(plan, study.remarks_on_plan())
     _print_cycles(plan.specs)
     _print_settings(plan)
     if picture is not None:
@@ -138,14 +140,14 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
         print(f"  ({runs_text(len(specs) - looked)} not looked at)")
 
 
-def print_runs(plan: Plan, remarks: Sequence[Remark]) -> None:
+def print_runs(plan: Plan, remarks: Sequence[str]) -> None:
     """Print how many runs there are, how many are done, what is to be said, and which they are."""
     missing = {id(spec) for spec in plan.missing}
     total = len(plan.specs)
     print(f"runs:     {total}, {total - len(missing)} of them done")
     print(f"results:  {plan.store.root}\n")
     if remarks:
-        print("\n".join(lines(remarks)) + "\n")
+        print("\n".join(remarks) + "\n")
 
     width = len(str(min(total, SHOWN_RUNS)))
     for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):

@@ -17,10 +17,10 @@ from pyorch.cli import door
 from pyorch.cli.base import FAILED, OK, SHOWN_FAILURES, listing
 from pyorch.engine.log import log_tail
 from pyorch.engine.slurm import state as states
-from pyorch.engine.slurm.client import Slurm
-from pyorch.engine.slurm.cluster import command_of, look, store_of
+from pyorch.engine.slurm.cluster import command_of
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 if TYPE_CHECKING:
     from pyorch.store.store import Store
@@ -31,9 +31,10 @@ WATCH_INTERVAL_S = 5.0
 @listing
 def status(name: str, watch: bool = False) -> int:
     """Print the state of the latest submitted sweep of an experiment."""
-    store = store_of(name)
+    study = Study.named(name)
+    store = study.store
     while True:
-        state = look(store, Slurm())
+        state = study.state()
         if watch and sys.stdout.isatty():
             print("\x1b[2J\x1b[H", end="")
         code = _tell_state(state, store, name)

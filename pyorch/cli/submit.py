@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from pyorch.cli import door
-from pyorch.cli.base import OK, SHOWN_FAILURES, command, tell, tell_damage, whole_number
+from pyorch.cli.base import OK, SHOWN_FAILURES, command, warn, whole_number
 from pyorch.engine.slurm import cluster
-from pyorch.remarks import of_plan, runs_text
+from pyorch.remarks import runs_text
+from pyorch.study import Study
 
 
 @command
@@ -25,13 +26,14 @@ def submit(
     options: of `load_settings`; runs_each: the text of --runs-per-job.
     """
     given = whole_number("--runs-per-job", runs_each)
-    asked = cluster.ask(name, overrides, seeds, options, given, claim=not dry_run)
-    if asked.plan.missing:
-        tell(of_plan(asked.plan.experiment, asked.plan.specs))
+    study = Study.named(name, overrides, seeds=seeds)
     if dry_run:
+        asked = study.ask(options or {}, given, claim=False)
+        if asked.plan.missing:
+            for line in study.remarks_on_plan():
+                warn(line)
         return _tell_dry_run(asked)
-    tell_damage(asked.plan.set_damaged_aside(), asked.plan.titles)
-    sent = cluster.submit(asked, print)
+    sent = study.submit(given, print, warn, **(options or {}))
     if sent is None:
         return OK
     numbers = ", ".join(str(array.job_id) for array in sent.arrays)

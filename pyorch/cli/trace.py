@@ -12,9 +12,10 @@ from pyorch.base.units import format_time
 from pyorch.cli.base import BAD_INPUT, FAILED, OK, command
 from pyorch.engine.base import describe_exit
 from pyorch.network import topology
-from pyorch.pipeline import Plan, make_plan
+from pyorch.pipeline import Plan
+from pyorch.study import Study
 from pyorch.trace.capture import Options
-from pyorch.trace.request import Words, find_run, read_options, run_again
+from pyorch.trace.request import Words, read_options, run_again
 
 SHOWN_FILES = 12
 
@@ -22,8 +23,8 @@ SHOWN_FILES = 12
 @command
 def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = "") -> int:
     """Write the pcap files and the animation of one run, and print how to open them."""
-    plan = make_plan(name, overrides, seeds)
-    spec = find_run(plan.specs, plan.build.fingerprint, run)
+    study = Study.named(name, overrides, seeds=seeds)
+    plan, spec = study.planned, study.find(run)
     options = read_options(words, topology.build(spec.setting.topology))
     run_hash = spec.hash(plan.build.fingerprint)
     folder = Path(words.out) if words.out else plan.store.root / "traces" / run_hash

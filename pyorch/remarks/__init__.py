@@ -2,6 +2,6 @@
 
 from pyorch.remarks.base import Remark, lines, runs_text, which
 from pyorch.remarks.plan import of_plan
-from pyorch.remarks.runs import of_runs
+from pyorch.remarks.runs import of_damage, of_runs
 
-__all__ = ["Remark", "lines", "of_plan", "of_runs", "runs_text", "which"]
+__all__ = ["Remark", "lines", "of_damage", "of_plan", "of_runs", "runs_text", "which"]

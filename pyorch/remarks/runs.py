@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import UserError
-from pyorch.remarks.base import Remark, which
+from pyorch.remarks.base import Remark, runs_text, which
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
-    from pyorch.store.store import Store
+    from pyorch.store.store import Damage, Store
 
 MOST_WARNINGS = 6
+MOST_DAMAGED = 10
 
 Summary = Mapping[str, Any]
 """The content of a run's summary.json."""
@@ -33,6 +34,20 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
     unfinished = [*_unfinished(done), *stalled]
     first = [*_deadlocks(done), *_waiting(done), *_losses(done), *unfinished, *_missing(done)]
     return [*first, *_equal(done), *_unmeasured(done), *_warned(done)]
+
+
+def of_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines on runs that were damaged and set aside. titles: the runs' titles by hash."""
+    for damage in found[:MOST_DAMAGED]:
+        name = " ".join(filter(None, [damage.run_hash, titles.get(damage.run_hash)]))
+        yield f"damaged run {name}: {damage.file}: {damage.what}"
+        if damage.kept is not None:
+            yield f"    its remains are kept in {damage.kept}"
+    if len(found) > MOST_DAMAGED:
+        yield f"... and {len(found) - MOST_DAMAGED} more"
+    if found:
+        what = "does not count as done" if len(found) == 1 else "do not count as done"
+        yield f"{runs_text(len(found))} damaged: {what}, and must run again"
 
 
 def _specs(done: Done) -> list[RunSpec]:

@@ -40,11 +40,14 @@ _OF_PAGES = ("itables", "jinja2", "networkx", "ns3", "plotly", "pyarrow", "pyorc
 
 @dataclass(frozen=True)
 class Told:
-    """A report's console output: its verdicts, figures with errors, and where it is."""
+    """What a report says: its verdicts, figures that could not be drawn, and the page to open.
+
+    failed: whether an expectation or a figure makes the experiment fail.
+    """
 
     verdicts: Sequence[str]
     errors: Sequence[str]
-    index: str
+    index: Path
     failed: bool
 
 
@@ -97,14 +100,16 @@ def recall_report(key: str | None, folder: Path) -> Told | None:
     """Return the output of the report in the folder if it was written for this key."""
     known = _recall(_REPORT, key, folder)
     try:
-        return Told(**known["told"]) if known else None
+        told = known["told"] if known else None
+        return Told(**told | {"index": Path(told["index"])}) if told else None
     except (KeyError, TypeError):
         return None
 
 
 def remember_report(told: Told, key: str | None, files: Sequence[Path], folder: Path) -> None:
     """Note that a report was written; one with an error is tried again. Raises OSError."""
-    _remember(_REPORT, None if told.errors else key, {"told": asdict(told)}, files, folder)
+    content = {"told": asdict(told) | {"index": str(told.index)}}
+    _remember(_REPORT, None if told.errors else key, content, files, folder)
 
 
 def _is_foreign(model: FigureModel) -> bool:

@@ -67,7 +67,7 @@ class ReportResult:
             what, measured = result.expect.what, result.measured()
             verdicts.append(f"{result.verdict:<11} {what}: {measured}, {expected}")
         failed = bool(self.failed_expectations or self.figure_errors)
-        return Told(verdicts, self.figure_errors, str(self.index), failed)
+        return Told(verdicts, self.figure_errors, self.index, failed)
 
 
 def write_report(

@@ -28,6 +28,7 @@ from pyorch.base.paths import Paths, RunPaths
 from pyorch.cli import base as cli
 from pyorch.cli import job
 from pyorch.cli.listing import list_all
+from pyorch.study import Study
 from tests.forms import run_of
 from tests.inputs import ROOT
 from tests.projects import LOSING
@@ -481,8 +482,10 @@ def test_a_drawing_that_fails_hides_no_warning(
     build: Any = SimpleNamespace(fingerprint="f")
     study: Any = SimpleNamespace(kinds={"mine.py": ""})
     plan = pipeline.Plan(study, [spec], build, store)  # type: ignore[arg-type]
+    reported = Study.named("x", paths=Paths(tmp_path))
+    reported._plan = reported._whole = plan
     with pytest.raises(ZeroDivisionError):
-        cli.write_report_of(plan, "")
+        reported.report(told=cli.warn)
     assert capsys.readouterr().err == (
         "deadlock:   in the run\n"
         "warning:    metric 'late' has no value: no finished run has a number 'deadlockd'; "

@@ -16,8 +16,9 @@ from pyorch.base.files import write_atomically
 from pyorch.base.paths import Paths, default_paths
 from pyorch.cli import door
 from pyorch.cli import report as report_of_one
-from pyorch.cli.base import OK, command, tell_damage
+from pyorch.cli.base import OK, command, warn
 from pyorch.pipeline import Plan, make_plan
+from pyorch.remarks import of_damage
 from pyorch.setting.canonical import encode
 from tools.pictures import Picture, refresh, write_gallery
 
@@ -195,6 +196,11 @@ def _link(paths: Paths, name: str) -> str:
     return str(up / name / "report" / "index.html") if index.is_file() else ""
 
 
+def _tell_damage(plan: Plan, found: Sequence[Damage]) -> None:
+    for line in of_damage(found, plan.titles):
+        warn(line)
+
+
 @command
 def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
     """`invoke report`: for one study its report; for several the page, with the verdicts."""
@@ -204,7 +210,7 @@ def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: boo
     if paper:
         what = "goes with one study only"
         raise UserError([Problem("--paper", what, None, "invoke report NAME --paper, for each")])
-    found = report_several(names, told=lambda plan, damaged: tell_damage(damaged, plan.titles))
+    found = report_several(names, told=_tell_damage)
     for verdict, count in found.verdicts.items():
         print(f"{count:5}  {verdict}")
     for study in found.left:

@@ -48,7 +48,8 @@ class Explanation(Readable):
     """The explanation of a run. spec: the study's run; told: the same with the tables of the story.
 
     outcomes: of the run as it was, and with each cure; none if it waits for a host that pauses
-    forever. simulated: number of runs that were not in the store.
+    forever. simulated: number of runs that were not in the store. page: its index.html and
+    captures, if it was written.
     """
 
     plan: Plan
@@ -59,6 +60,7 @@ class Explanation(Readable):
     story: Story | Blocked
     outcomes: tuple[Outcome, ...]
     simulated: int
+    page: tuple[Path, Wires | None] | None = None
 
     @property
     def run_hash(self) -> str:
@@ -123,7 +125,7 @@ class Wires:
 
 
 def explain(
-    plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], None] = lambda _: None
+    plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], object] = lambda _: None
 ) -> Explanation:
     """Explain a run that deadlocked, or in which queues wait for a host that pauses forever.
 

@@ -28,6 +28,7 @@ from pyorch.base.units import format_bytes, format_time, parse_bytes
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
+    from pyorch.addons.lab.write import Written
     from pyorch.base.paths import Paths
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
@@ -62,6 +63,8 @@ class Minimal(Readable):
     before: Mapping[str, int]
     origin: str
     run_hash: str
+    written: Written | None = None
+    """Its files, if it was asked to write some."""
 
     @property
     def steps(self) -> list[Step]:
@@ -88,7 +91,7 @@ def minimise(
     run: str,
     condition: str = "deadlocked",
     jobs: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Minimal:
     """Find a minimal part of a study's run for which a condition still holds.
 

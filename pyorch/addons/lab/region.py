@@ -65,6 +65,8 @@ class Region(Readable):
     trials: Trials
     origin: str
     reason: str = ""
+    files: RegionFiles | None = None
+    """If it was asked to write some."""
 
     @override
     def lines(self) -> Iterator[str]:
@@ -117,7 +119,7 @@ def map_region(
     axes: Sequence[Axis],
     cells: int = CELLS,
     jobs: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Region:
     """Map where a condition holds for a run of a study, over two or three keys with ranges.
 

@@ -42,6 +42,7 @@ from pyorch.network import topology
 from pyorch.setting.dependency import ways_at_start
 
 if TYPE_CHECKING:
+    from pyorch.addons.lab.write import Written
     from pyorch.plan import RunSpec
 
 OPTION = "--for"
@@ -106,6 +107,8 @@ class Search(Readable):
     origin: str
     run_hash: str
     stopped: str = ""
+    written: Written | None = None
+    """Its files, if it was asked to write some and found something."""
 
     @property
     def condition(self) -> Condition:
@@ -150,7 +153,7 @@ def search(
     most: int = TRIALS,
     by: str = "routes",
     jobs: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Search:
     """Search for a run for which a condition holds, on the network of a run of a study.
 
@@ -199,7 +202,7 @@ def trials_of(
     source: Varied,
     asked: Condition,
     jobs: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Trials]:
     """Yield the trials of a search."""
     from pyorch.engine import LocalEngine

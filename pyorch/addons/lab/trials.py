@@ -75,7 +75,7 @@ class Trials:
     condition: Condition
     metrics: Sequence[Metric] = ()
     traces: Sequence[dict[str, Any]] = ()
-    tell: Callable[[str], None] = lambda _: None
+    tell: Callable[[str], object] = lambda _: None
     option: str = ""
     steps: list[Step] = field(default_factory=list)
     runs: int = 0

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from os.path import realpath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
-from pyorch.base.paths import default_paths
+from pyorch.base.paths import Paths
 from pyorch.base.reading import is_folder
 from pyorch.base.units import duration
 from pyorch.engine.preflight import refuse
@@ -96,15 +97,16 @@ class Forecast:
 
 def ask(
     name: str,
-    overrides: Sequence[str] = (),
-    seeds: str = "",
-    options: Mapping[str, str | bool] | None = None,
+    overrides: Sequence[str],
+    seeds: str,
+    paths: Paths,
+    options: Mapping[str, str | bool],
     runs_per_job: int | None = None,
     claim: bool = True,
 ) -> Asked:
     """Prepare a submission. options: of `load_settings`. Raises UserError."""
-    settings = load_settings(default_paths(), options or {})
-    plan = make_plan(name, overrides, seeds, claim=claim)
+    settings = load_settings(paths, options)
+    plan = make_plan(name, overrides, seeds, paths, claim=claim)
     _check_place(plan.store)
     return Asked(name, overrides, seeds, plan, settings, runs_per_job)
 
@@ -165,7 +167,8 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
                 "seeds": asked.seeds,
             }
             submission = _prepare(plan, missing, packing, settings, typed)
-            submission = _send(submission, settings, slurm, len(missing), limit)
+            root = plan.store.paths.root
+            submission = _send(submission, settings, slurm, len(missing), limit, root)
     except AwayError as error:
         raise _away(error) from error
     except OSError as error:
@@ -294,9 +297,12 @@ def _prepare(
 
 
 def _send(
-    submission: Submission, settings: Settings, slurm: Slurm, runs: int, limit: int
+    submission: Submission, settings: Settings, slurm: Slurm, runs: int, limit: int, root: Path
 ) -> Submission:
-    """Submit the arrays; what was taken before a refusal stays. Raises UserError, AwayError."""
+    """Submit the arrays; what was taken before a refusal stays. root: where jobs start.
+
+    Raises UserError, AwayError.
+    """
     from pyorch.engine.slurm.script import array_options
 
     taken: list[SubmittedArray] = []
@@ -307,7 +313,7 @@ def _send(
         submission = submission.with_arrays([*taken, unknown])
         # --max-running holds for one array, so that several go one after the other
         after = taken[-1].job_id if taken and settings.max_running is not None else None
-        script_options = [f"--chdir={default_paths().root}"]
+        script_options = [f"--chdir={root}"]
         script_options += array_options(submission, array, settings, after)
         try:
             job_id = slurm.submit(script_options, submission.script, str(array.first))
@@ -325,11 +331,10 @@ def _send(
 # What became of it
 
 
-def store_of(name: str) -> Store:
+def store_of(name: str, paths: Paths) -> Store:
     """The store of a submitted experiment. Raises UserError if there is none."""
     from pyorch.files.find import experiment_name
 
-    paths = default_paths()
     try:
         store = Store(paths, name)
         if is_folder(store.root / FOLDER):  # also when its file is no more
@@ -373,9 +378,9 @@ def settled(store: Store) -> tuple[SweepState, list[Damage]]:
     return (look(store, Slurm()) if damaged else state), damaged
 
 
-def command_of(task: str, submission: Submission, name: str) -> str:
+def command_of(task: str, submission: Submission, name: str, paths: Paths | None = None) -> str:
     """The command line of a task for the sweep of a submission."""
-    return command_line(name, submission.overrides, submission.seeds, task)
+    return command_line(name, submission.overrides, submission.seeds, task, paths=paths)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -415,12 +420,12 @@ def _mark_cancelled(known: Sequence[Submission], queued: Sequence[QueuedJob]) ->
     return len(marked)
 
 
-def plan_of(submission: Submission) -> tuple[Plan, bool]:
+def plan_of(submission: Submission, paths: Paths) -> tuple[Plan, bool]:
     """The plan of a submission, and whether the modules changed since.
 
     Raises UserError if the experiment has changed.
     """
-    plan = make_plan(submission.name, submission.overrides, submission.seeds)
+    plan = make_plan(submission.name, submission.overrides, submission.seeds, paths)
     is_earlier = plan.build.fingerprint != submission.fingerprint
     if is_earlier:
         plan = replace(plan, build=replace(plan.build, fingerprint=submission.fingerprint))
