@@ -20,7 +20,7 @@ from pyorch.addons.lab.condition import Condition, check_names, numbers_of, read
 from pyorch.addons.lab.ddmin import ddmin
 from pyorch.addons.lab.explicit import case_of, traces_of
 from pyorch.addons.lab.readable import Readable
-from pyorch.addons.lab.trials import Outcome, Step, Trials
+from pyorch.addons.lab.trials import Outcome, Step, Trials, Written
 from pyorch.addons.lab.ways import ways_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import NEVER
@@ -28,7 +28,6 @@ from pyorch.base.units import format_bytes, format_time, parse_bytes
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
-    from pyorch.addons.lab.write import Written
     from pyorch.base.paths import Paths
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec

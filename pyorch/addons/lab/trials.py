@@ -19,6 +19,8 @@ from pyorch.run.simulate import RefusedError, RunProblemsError
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyorch.engine.base import Engine
     from pyorch.pipeline import Plan
 
@@ -27,6 +29,16 @@ AT_ONCE = 8
 IMPOSSIBLE = "impossible"
 _LOG_LINES = 1000
 """Of a log: a refused run has a line for each problem."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a result. picture: None if there is nothing to draw; cycle: its egresses."""
+
+    file: Path
+    steps: Path
+    picture: Path | None
+    cycle: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.addons.lab.case import Case, Part
 from pyorch.addons.lab.explicit import Place, tables_of
 from pyorch.addons.lab.minimise import Minimal
+from pyorch.addons.lab.trials import Written
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import replacing, storage_error, write_atomically
 from pyorch.metrics.base import written
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 MADE_BY = "# The least of a run, found by `pyorch minimise`"
 """How files of this kind begin: no other file is overwritten."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-@dataclass(frozen=True)
-class Written:
-    """The files of a result. picture: None if there is nothing to draw; cycle: its egresses."""
-
-    file: Path
-    steps: Path
-    picture: Path | None
-    cycle: tuple[str, ...]
 
 
 def check_target(file: Path, made_by: str = MADE_BY, suffix: str = ".toml") -> None:

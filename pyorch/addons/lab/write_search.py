@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pyorch.addons.lab.explicit import tables_of
 from pyorch.addons.lab.search import Search
-from pyorch.addons.lab.write import Written, csv_of, draw, dump, measured
+from pyorch.addons.lab.trials import Written
+from pyorch.addons.lab.write import csv_of, draw, dump, measured
 from pyorch.base.files import storage_error, write_atomically
 
 MADE_BY = "# A run that was found by `pyorch search`"
