@@ -1,4 +1,4 @@
-"""Networks: topologies of every kind, their cycles, failing links and layout."""
+"""Networks: topologies of every kind, their cycles and failing links."""
 
 from pyorch.network import file, kinds  # they register themselves
 

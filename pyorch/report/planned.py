@@ -17,10 +17,10 @@ from typing_extensions import override
 
 from pyorch.base.units import format_rate, format_time
 from pyorch.network import topology
-from pyorch.network.layout import Place, layout
 from pyorch.notebook import show_as
 from pyorch.plan import RunSpec
 from pyorch.report.figures.picture import SCALE, Egress, Line, Map
+from pyorch.report.layout import Place, layout
 from pyorch.report.style import COLOURS, DASHES, paper_style
 from pyorch.setting.dependency import FlowCycle, Way, describe_cycle, flow_cycle, flow_ways
 

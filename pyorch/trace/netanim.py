@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from pyorch.base.files import opened
-from pyorch.network.layout import Place, layout
+from pyorch.report.layout import Place, layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -78,7 +78,7 @@ def run_python(code: str, folder: Path) -> str:
 def count_once(info: BuildInfo) -> int:
     """Return what Simulation(seed=0) counts in a fresh process."""
     code = (
-        "import sys, pathlib; from pyorch import build, ns3;"
+        "import sys, pathlib; from pyorch import build; from pyorch.run import ns3;"
         "info = build.read_build(pathlib.Path(sys.argv[1]));"
         "print(ns3.load_simulation(info)(0).Count())"
     )

@@ -33,7 +33,8 @@ print(ensure_built(root=pathlib.Path(sys.argv[1])).folder)
 
 COUNT = """
 import sys, pathlib
-from pyorch import build, ns3
+from pyorch import build
+from pyorch.run import ns3
 info = build.read_build(pathlib.Path(sys.argv[1]))
 print(ns3.load_simulation(info)(0).Count())
 print(*{line.split()[-1] for line in open("/proc/self/maps") if "libns3.44-" in line})

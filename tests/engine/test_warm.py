@@ -112,7 +112,7 @@ import os
 import sys
 from pathlib import Path
 
-from pyorch import serve
+from pyorch.run import serve
 from pyorch.run.process import run_line
 
 manifest, lines = serve._read(Path(sys.argv[1]))
@@ -297,7 +297,7 @@ def crash(warm: WarmLauncher, plan: Plan, after_s: float | None = None) -> str:
 
 LOADING = """
 import os, sys
-import pyorch.run.ns3, pyorch.run
+import pyorch.run.ns3, pyorch.run.process
 
 def load(build):
     import cppyy

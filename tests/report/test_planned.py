@@ -16,9 +16,9 @@ from matplotlib.textpath import TextPath
 
 import pyorch
 from pyorch.network import failing, topology
-from pyorch.network.layout import layout
 from pyorch.plan import RunSpec
 from pyorch.report.figures.picture import Line
+from pyorch.report.layout import layout
 from pyorch.report.planned import MOST_COLOURS, PlannedMap, network_map, planned_map, svg
 from pyorch.setting.dependency import flow_cycle, flow_ways
 from tests.forms import run_of, setting_of, topology_of

@@ -28,7 +28,6 @@ import pyorch.network  # noqa: F401  (registers the kinds of topology)
 from pyorch import metrics
 from pyorch.base.paths import Paths
 from pyorch.metrics import RunTables, compute, parse
-from pyorch.network.layout import layout
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
 from pyorch.report.data import ReportData
@@ -39,6 +38,7 @@ from pyorch.report.figures.network import busiest, moments
 from pyorch.report.figures.parameters import LineFigure
 from pyorch.report.figures.pausetree import grow
 from pyorch.report.figures.timeseries import Row, thin
+from pyorch.report.layout import layout
 from pyorch.report.setting import setting
 from pyorch.report.style import is_legible, lay_out, paper_style
 from pyorch.report.write import write_report

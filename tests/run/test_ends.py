@@ -16,7 +16,7 @@ from invoke.program import Program
 
 import tasks
 from pyorch.base import ends
-from pyorch.cli.tasks import TASKS
+from pyorch.cli.verb import TASKS
 from tests.inputs import ROOT
 
 pytestmark = pytest.mark.processes
@@ -27,7 +27,7 @@ MARK = "PYORCH_TEST_MARK"
 
 def program(text: str) -> list[str]:
     """The command line of a small program that ends as the tasks do."""
-    return [sys.executable, "-c", f"from pyorch import ends\nends.start()\n{text}"]
+    return [sys.executable, "-c", f"from pyorch.base import ends\nends.start()\n{text}"]
 
 
 @pytest.fixture(autouse=True)

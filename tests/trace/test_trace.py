@@ -23,8 +23,8 @@ import pytest
 
 from pyorch.base.errors import UserError
 from pyorch.base.paths import Paths
-from pyorch.network.layout import layout
 from pyorch.plan import RunSpec, expand
+from pyorch.report.layout import layout
 from pyorch.trace import Options
 from pyorch.trace.netanim import describe, seconds, spread, write_animation
 from pyorch.trace.request import Words, find_run, read_options

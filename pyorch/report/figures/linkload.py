@@ -12,9 +12,9 @@ from typing_extensions import override
 
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Time, TrafficClass
-from pyorch.network.layout import layout
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OneRunAPanel, seed_note
+from pyorch.report.layout import layout
 from pyorch.report.quantities import automatic
 from pyorch.report.style import COLUMN_INCHES
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from pyorch.network.layout import Place, layers_of
 from pyorch.report.figures.names import Numbers, text_size
 from pyorch.report.figures.picture import Egress, Line, Map
+from pyorch.report.layout import Place, layers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyorch.network.layout import Place
+from pyorch.report.layout import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from pyorch.metrics import Need
 from pyorch.metrics.fields import Time, TrafficClass
-from pyorch.network.layout import layout
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
 from pyorch.report.figures.picture import Egress, Episode, Picture
+from pyorch.report.layout import layout
 from pyorch.report.select import having
 from pyorch.report.style import COLUMN_INCHES
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pyorch.network.layout import Place
 from pyorch.report.figures.names import MOST_HOSTS, Numbers, names_of
+from pyorch.report.layout import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
