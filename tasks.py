@@ -6,6 +6,7 @@ The tasks only read the command line; what they do is in pyorch/cli and in tools
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 from invoke.context import Context
 from invoke.tasks import Task, task
@@ -13,7 +14,7 @@ from invoke.tasks import Task, task
 from pyorch.base import ends
 from pyorch.cli import door
 from pyorch.cli import tasks as verbs
-from pyorch.cli.tasks import DEFAULT, NamedTask, finish, positional_words, register
+from pyorch.cli.verb import DEFAULT, Chosen, finish, positional_words, register, verb
 
 if "invoke.main" in sys.modules:  # the program, and not a test that imports this file
     ends.start()
@@ -21,7 +22,8 @@ if "invoke.main" in sys.modules:  # the program, and not a test that imports thi
 
 __all__ = ["DEFAULT", "Task", "positional_words"]
 
-globals().update({verb.__name__: verb for verb in verbs.VERBS})  # invoke looks for them here
+# invoke looks for them here
+globals().update({name: one for name, one in vars(verbs).items() if isinstance(one, Task)})
 
 
 @task(
@@ -115,21 +117,12 @@ def bakeoff(
     finish(command.bakeoff(scale, jobs, report_only))
 
 
-@task(
-    klass=NamedTask,
-    positional=["name"],
-    iterable=["set_"],
-    help=dict(verbs.report.help),
-    auto_shortflags=False,
-)
+@verb
 def report(
-    context: Context,
-    name: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    paper: bool = False,
-) -> None:
+    of: Chosen,
+    *,
+    paper: Annotated[bool, "each figure as PDF, too, and for one column and two"] = False,
+) -> int:
     """Write the report of an experiment from the runs that are done.
 
     With NAME "all", a folder ("gfc"), a pattern ("gfc/*") or several names with commas between: the
@@ -137,7 +130,7 @@ def report(
     """
     from tools.reproduction import command
 
-    finish(command.report(name, [*set_, *([f"only={only}"] if only else [])], seeds, paper))
+    return command.report(of.name, of.overrides, of.seeds, paper)
 
 
 @task

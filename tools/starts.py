@@ -40,8 +40,8 @@ def _budget(words: str, packages: str, most: int) -> Budget:
 
 BUDGETS = (
     _budget("-c import pyorch", "", 1),
-    _budget("-mpyorch --help", "invoke", 11),
-    _budget("-mpyorch --version", "invoke", 11),
+    _budget("-mpyorch --help", "invoke", 12),
+    _budget("-mpyorch --version", "invoke", 12),
     _budget("-mpyorch list", "invoke", 27),
     # a run, which loads numpy, pyarrow and cppyy when it begins
     _budget(

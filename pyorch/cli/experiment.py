@@ -14,7 +14,6 @@ from pyorch.cli.base import (
     command,
     tell_report,
     warn,
-    whole_number,
 )
 from pyorch.cli.show import print_runs
 from pyorch.remarks import runs_text
@@ -29,17 +28,16 @@ def experiment(
     name: str,
     overrides: Sequence[str] = (),
     seeds: str = "",
-    jobs: str = "",
+    jobs: int | None = None,
     dry_run: bool = False,
 ) -> int:
     """Run what is missing of an experiment and write its report."""
-    workers = whole_number("--jobs", jobs)
     study = Study.named(name, overrides, seeds=seeds)
     if dry_run:
         print_runs(study.plan(), study.remarks_on_plan())
         print("\nnothing was run (--dry-run)")
         return OK
-    result = study.perform(workers, print, warn)
+    result = study.perform(jobs, print, warn)
     plan = study.planned
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:

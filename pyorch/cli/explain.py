@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pyorch.addons.lab.explain import Explanation
 from pyorch.addons.lab.explain_page import HEADS, grouped, row_of
-from pyorch.cli.base import OK, command, whole_number
+from pyorch.cli.base import OK, command
 from pyorch.remarks import runs_text
 from pyorch.study import Study
 
@@ -19,14 +19,13 @@ def explain_run(
     name: str,
     run: str,
     out: str = "",
-    jobs: str = "",
+    jobs: int | None = None,
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
     """Write the page of a run that deadlocked, and print a summary."""
-    workers = whole_number("--jobs", jobs)
     study = Study.named(name, overrides, seeds=seeds)
-    found = study.explain(run, out, workers, lambda line: print(line, flush=True))
+    found = study.explain(run, out, jobs, lambda line: print(line, flush=True))
     _tell(found)
     assert found.page is not None  # noqa: S101 (it was asked for)
     index, wires = found.page

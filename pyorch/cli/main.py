@@ -7,45 +7,31 @@ bash` (or zsh, fish) prints what a shell needs to complete them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated
 
 from invoke.collection import Collection
-from invoke.context import Context
 from invoke.exceptions import ParseError
 from invoke.parser.context import ParserContext
 from invoke.program import Program
-from invoke.tasks import Task, task
 
 from pyorch.base import ends
 from pyorch.base.errors import quoted, suggest
 from pyorch.base.paths import RENAMED
 from pyorch.cli import door, tasks
-from pyorch.cli.tasks import NamedTask, PositionalTask, finish
+from pyorch.cli.verb import as_task, register, verb
 
-run: Task[Any] = task(
-    klass=NamedTask,
-    name="run",
-    positional=["name"],
-    iterable=["set_"],
-    help=dict(tasks.experiment.help),  # a task consumes it
-    auto_shortflags=False,
-)(tasks.experiment.body)
+run = as_task(tasks.experiment.function, "run")
 
 
-@task(
-    klass=PositionalTask,
-    positional=["folder"],
-    help={"folder": "to create, or to turn into a project"},
-    auto_shortflags=False,
-)
-def init(context: Context, folder: str) -> None:  # noqa: ARG001 (invoke hands it over)
+@verb
+def init(folder: Annotated[str, "to create, or to turn into a project"]) -> int:
     """Make a project: a folder for experiments and modules of your own, with a first experiment."""
     from pyorch.cli import init as module
 
-    finish(module.init(folder))
+    return module.init(folder)
 
 
-VERBS = (*(run if verb is tasks.experiment else verb for verb in tasks.VERBS), init)
+VERBS = (*(run if one is tasks.experiment else one for one in tasks.VERBS), init)
 
 
 class Console(Program):
@@ -62,7 +48,7 @@ class Console(Program):
             super().parse_tasks()
         except ParseError as error:
             words = self.core.unparsed
-            verbs = [verb.name for verb in VERBS]
+            verbs = [one.name for one in VERBS]
             if words and words[0] in verbs and error.context is not None:
                 _explain_option(words[1:], error.context, error)
             if not words or words[0] in verbs or words[0].startswith("-"):
@@ -98,10 +84,10 @@ def _explain_option(words: Sequence[str], verb: ParserContext, error: ParseError
 def program() -> Program:
     """Return the program with its verbs."""
     verbs = Collection()
-    for verb in VERBS:
-        verb.help = {option: door.spoken(text) for option, text in (verb.help or {}).items()}
-        verbs.add_task(verb)
-    tasks.register(globals())
+    for one in VERBS:
+        one.help = {option: door.spoken(text) for option, text in (one.help or {}).items()}
+        verbs.add_task(one)
+    register(globals())
     return Console(name="pyorch", binary="pyorch", namespace=verbs)
 
 

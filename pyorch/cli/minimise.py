@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyorch.addons.lab.minimise import Minimal
-from pyorch.cli.base import OK, command, whole_number
+from pyorch.cli.base import OK, command
 from pyorch.cli.door import say
 from pyorch.remarks import runs_text
 from pyorch.study import Study
@@ -19,14 +19,13 @@ def minimise_run(
     run: str,
     condition: str = "",
     out: str = "",
-    jobs: str = "",
+    jobs: int | None = None,
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
     """Write the smallest case of a run as an experiment file, and print what it is."""
-    workers = whole_number("--jobs", jobs)
     study = Study.named(name, overrides, seeds=seeds)
-    asked = (condition or "deadlocked", out or DEFAULT_FILE, workers)
+    asked = (condition or "deadlocked", out or DEFAULT_FILE, jobs)
     _tell(study.minimise(run, *asked, lambda line: print(line, flush=True)))
     return OK
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.addons.lab.border import Verdict
@@ -11,8 +10,9 @@ from pyorch.addons.lab.ranges import read_axes
 from pyorch.addons.lab.region import CELLS, Region
 from pyorch.addons.lab.search import TRIALS, Search
 from pyorch.base.errors import Problem, UserError
-from pyorch.cli.base import FAILED, OK, command, whole_number
+from pyorch.cli.base import FAILED, OK, command
 from pyorch.cli.door import say
+from pyorch.cli.verb import Select
 from pyorch.remarks import runs_text
 from pyorch.study import Study
 
@@ -20,46 +20,49 @@ DEFAULT_FILE = "found.toml"
 DEFAULT_TABLE = "border.csv"
 
 
-@dataclass(frozen=True)
-class Words:
-    """The options of the command as they were typed."""
-
-    vary: Sequence[str] = ()
-    condition: str = ""
-    by: str = ""
-    trials: str = ""
-    out: str = ""
-    jobs: str = ""
-    map: bool = False
-    cells: str = ""
+@command
+def search_run(
+    of: Select,
+    run: str = "",
+    vary: Sequence[str] = (),
+    condition: str = "",
+    by: str = "",
+    trials: int | None = None,
+    out: str = "",
+    jobs: int | None = None,
+    **others: object,
+) -> int:
+    """Search on the network of a run, and write what was found. others: only for a map."""
+    read_axes(vary)  # wrong ones are told first
+    _refuse(others, "it requires --map")
+    asked = (run or "1", condition or "deadlocked", vary, trials or TRIALS, by or "routes")
+    file = out or DEFAULT_FILE
+    study = Study.named(of.name, of.overrides, seeds=of.seeds)
+    return _tell(study.search(*asked, file, jobs, _progress), Path(file))
 
 
 @command
-def search_run(
-    name: str, run: str, words: Words, overrides: Sequence[str] = (), seeds: str = ""
+def map_run(
+    of: Select,
+    run: str = "",
+    vary: Sequence[str] = (),
+    condition: str = "",
+    cells: int | None = None,
+    out: str = "",
+    jobs: int | None = None,
+    **others: object,
 ) -> int:
-    """Search on the network of a run, or map a region, and write what was found."""
-    read_axes(words.vary)  # wrong ones are told first
-    workers = whole_number("--jobs", words.jobs)
-    study = Study.named(name, overrides, seeds=seeds)
-    run, condition = run or "1", words.condition or "deadlocked"
-    if words.map:
-        _refuse({"--by": words.by, "--trials": words.trials}, "--map takes the study's own traffic")
-        cells = whole_number("--cells", words.cells) or CELLS
-        out = words.out or DEFAULT_TABLE
-        return _tell_region(
-            study.map_region(words.vary, run, condition, cells, out, workers, _progress)
-        )
-    _refuse({"--cells": words.cells}, "it requires --map")
-    by, out = words.by or "routes", words.out or DEFAULT_FILE
-    most = whole_number("--trials", words.trials) or TRIALS
-    found = study.search(run, condition, words.vary, most, by, out, workers, _progress)
-    return _tell(found, Path(out))
+    """Map a region around a run, and write its border. others: only for a search."""
+    read_axes(vary)
+    _refuse(others, "--map takes the study's own traffic")
+    asked = (vary, run or "1", condition or "deadlocked", cells or CELLS)
+    study = Study.named(of.name, of.overrides, seeds=of.seeds)
+    return _tell_region(study.map_region(*asked, out or DEFAULT_TABLE, jobs, _progress))
 
 
-def _refuse(given: Mapping[str, str], why: str) -> None:
+def _refuse(given: Mapping[str, object], why: str) -> None:
     """Refuse options that have no effect here. Raises UserError."""
-    problems = [Problem(f"{option} {text}", why) for option, text in given.items() if text]
+    problems = [Problem(f"--{option} {value}", why) for option, value in given.items() if value]
     if problems:
         raise UserError(problems)
 

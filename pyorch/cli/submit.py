@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from pyorch.cli import door
-from pyorch.cli.base import OK, SHOWN_FAILURES, command, warn, whole_number
+from pyorch.cli.base import OK, SHOWN_FAILURES, command, warn
 from pyorch.engine.slurm import cluster
 from pyorch.remarks import runs_text
 from pyorch.study import Study
@@ -18,22 +18,21 @@ def submit(
     overrides: Sequence[str] = (),
     seeds: str = "",
     options: Mapping[str, str | bool] | None = None,
-    runs_each: str = "",
+    runs_each: int | None = None,
     dry_run: bool = False,
 ) -> int:
     """Send an experiment's missing runs to Slurm and return.
 
-    options: of `load_settings`; runs_each: the text of --runs-per-job.
+    options: of `load_settings`; runs_each: runs of a job, by default so many that they pay.
     """
-    given = whole_number("--runs-per-job", runs_each)
     study = Study.named(name, overrides, seeds=seeds)
     if dry_run:
-        asked = study.ask(options or {}, given, claim=False)
+        asked = study.ask(options or {}, runs_each, claim=False)
         if asked.plan.missing:
             for line in study.remarks_on_plan():
                 warn(line)
         return _tell_dry_run(asked)
-    sent = study.submit(given, print, warn, **(options or {}))
+    sent = study.submit(runs_each, print, warn, **(options or {}))
     if sent is None:
         return OK
     numbers = ", ".join(str(array.job_id) for array in sent.arrays)

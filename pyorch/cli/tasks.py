@@ -1,173 +1,68 @@
-"""The verbs of both programs, `invoke` in a checkout and `pyorch` anywhere, as tasks of invoke.
+"""The verbs of both programs, `invoke` in a checkout and `pyorch` anywhere.
 
-They only read the command line; their work is done in the other files of pyorch/cli.
+They only declare the command line; their work is done in the other files of pyorch/cli.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from invoke.context import Context
-from invoke.exceptions import Exit
-from invoke.parser.argument import Argument
-from invoke.tasks import Task, task
+from typing import Annotated
 
 from pyorch.cli import door
+from pyorch.cli.verb import (
+    Chosen,
+    Count,
+    Jobs,
+    One,
+    PositionalTask,
+    Run,
+    as_task,
+    register,
+    verb,
+)
 
-DEFAULT = "gfc/two-to-one"
-
-SELECT = {
-    "name": f"experiment, as `invoke list` names it, or a file; default {DEFAULT}",
-    "set": "KEY=VALUE: change any key of the file; a list 'KEY=A,B' is a sweep; repeatable",
-    "only": "A,B: run only these variants",
-    "seeds": "run seeds 1 to N, or N-M, instead of those in the file",
-}
-JOBS = "number of parallel runs; default one per core"
-
-
-class PositionalTask(Task[Any]):
-    """A task with positional arguments, such as NAME.
-
-    Invoke takes whatever follows the task for such an argument, even `--help` and an option that
-    does not exist. So an argument is positional only if the command line has a word for it.
-    """
-
-    default_name: str | None = None
-    default_run: str | None = None
-
-    def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
-        """Return the arguments; those without a word on the command line become options."""
-        arguments = super().get_arguments(ignore_unknown_help)
-        takes_value = {
-            f"--{str(argument.name).strip('_').replace('_', '-')}": argument.takes_value
-            for argument in arguments
-        }
-        names = {self.name, *self.aliases}
-        name = next((word for word in sys.argv[1:] if word in names), self.name)
-        words, stray = positional_words(sys.argv[1:], name, takes_value)
-        wanted = [argument for argument in arguments if argument.positional]
-        for argument in wanted[len(words) :]:
-            default = {"name": self.default_name, "run": self.default_run}.get(str(argument.name))
-            if default is not None or stray:
-                argument.positional = False
-                argument.default = default or ""
-        return arguments
+CONDITION = (
+    "deadlocked (default), lossy, starved, or a comparison such as 'peak > 100KB' of metrics and "
+    "numbers of the summary"
+)
+ToFile = Annotated[str, "file to write into; default standard output"]
+NetworkRun = Annotated[
+    str, "run whose network to use, as listed by `invoke show NAME`; default the first"
+]
+Submitted = Annotated[str, "experiment that was submitted"]
 
 
-class NamedTask(PositionalTask):
-    """A task whose NAME may be left out."""
-
-    default_name = DEFAULT
-
-
-class OptionalRun(PositionalTask):
-    """A task whose RUN may be left out."""
-
-    default_run = ""
-
-
-class OptionalName(PositionalTask):
-    """A task whose NAME may be left out too."""
-
-    default_name = ""
-
-
-def positional_words(
-    words: Sequence[str], task_name: str, takes_value: Mapping[str, bool]
-) -> tuple[list[str], bool]:
-    """The words after a task that are neither options nor their values.
-
-    takes_value: the options of the task. The second value is whether an option that is not among
-    them, such as --help, was found: only the words before it count.
-    """
-    found: list[str] = []
-    if task_name not in words:
-        return found, False
-    following = iter(words[words.index(task_name) + 1 :])
-    for word in following:
-        flag, equals, _ = word.partition("=")
-        if not word.startswith("-"):
-            if not found and word in TASKS:
-                break
-            found.append(word)
-        elif flag not in takes_value:
-            return found, True
-        elif takes_value[flag] and not equals:
-            next(following, None)
-    return found, False
-
-
-def _with_only(overrides: list[str], only: str) -> list[str]:
-    return [*overrides, f"only={only}"] if only else overrides
-
-
-def finish(code: int) -> None:
-    """End the task with the exit code of its command."""
-    if code:
-        raise Exit(code=code)
-
-
-@task(name="list")
-def list_(context: Context) -> None:
+def listing() -> int:
     """List the experiments."""
     from pyorch.cli.listing import list_all
 
-    finish(list_all())
+    return list_all()
 
 
-@task(
-    klass=NamedTask,
-    positional=["name"],
-    iterable=["set_"],
-    help=SELECT
-    | {
-        "picture": "also draw its network, where flows go, and their cyclic dependency, into "
-        "network.svg of its results",
-        "out": "file of the picture, .svg, .png or .pdf",
-        "open": "show the picture in a browser",
-    },
-    auto_shortflags=False,
-)
+list_ = as_task(listing, "list")
+
+
+@verb
 def show(
-    context: Context,
-    name: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    picture: bool = False,
-    out: str = "",
-    open_: bool = False,
-) -> None:
+    of: Chosen,
+    *,
+    picture: Annotated[
+        bool,
+        "also draw its network, where flows go, and their cyclic dependency, into network.svg of "
+        "its results",
+    ] = False,
+    out: Annotated[str, "file of the picture, .svg, .png or .pdf"] = "",
+    open_: Annotated[bool, "show the picture in a browser"] = False,
+) -> int:
     """Show what an experiment would run: its runs, their settings, its network."""
     from pyorch.cli import show as module
 
     drawn = out if picture or out or open_ else None
-    finish(module.show(name, _with_only(set_, only), seeds, drawn, open_))
+    return module.show(of.name, of.overrides, of.seeds, drawn, open_)
 
 
-@task(
-    klass=NamedTask,
-    aliases=("run",),  # as it is called outside a checkout
-    positional=["name"],
-    iterable=["set_"],
-    help=SELECT
-    | {
-        "jobs": JOBS,
-        "dry-run": "only show what would run",
-    },
-    auto_shortflags=False,
-)
-def experiment(
-    context: Context,
-    name: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    jobs: str = "",
-    dry_run: bool = False,
-) -> None:
+def run_experiment(
+    of: Chosen, *, jobs: Jobs = None, dry_run: Annotated[bool, "only show what would run"] = False
+) -> int:
     """Run what is missing of an experiment, and write its report.
 
     Exit codes: 0 all well, 1 a run or an expectation failed, 2 bad input; 130, 143,
@@ -176,80 +71,42 @@ def experiment(
     """
     from pyorch.cli import experiment as module
 
-    finish(module.experiment(name, _with_only(set_, only), seeds, jobs, dry_run))
+    return module.experiment(of.name, of.overrides, of.seeds, jobs, dry_run)
 
 
-@task(
-    klass=NamedTask,
-    positional=["name"],
-    iterable=["set_"],
-    help=SELECT | {"paper": "each figure as PDF, too, and for one column and two"},
-    auto_shortflags=False,
-)
+# `run`, as it is called outside a checkout
+experiment = as_task(run_experiment, "experiment", ("run",))
+
+
+@verb
 def report(
-    context: Context,
-    name: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    paper: bool = False,
-) -> None:
+    of: Chosen,
+    *,
+    paper: Annotated[bool, "each figure as PDF, too, and for one column and two"] = False,
+) -> int:
     """Write the report of an experiment from the runs that are done."""
     from pyorch.cli import report as module
 
-    finish(module.report(name, _with_only(set_, only), seeds, paper))
+    return module.report(of.name, of.overrides, of.seeds, paper)
 
 
-RUN = "number, hash or title of a run, as `invoke show NAME` lists them"
-
-
-def about_run(
-    options: Mapping[str, str], klass: type[Task[Any]] = PositionalTask, lists: Sequence[str] = ()
-) -> Callable[[Callable[..., None]], Task[Any]]:
-    """Make a task from a function about one run of an experiment: NAME, RUN, and selecting options.
-
-    options: its own, with their help. lists: those that may be repeated.
-    """
-    found: Callable[[Callable[..., None]], Task[Any]] = task(
-        klass=klass,
-        positional=["name", "run"],
-        iterable=["set_", *lists],
-        help=SELECT
-        | {"name": "experiment, as `invoke list` names it, or a file", "run": RUN}
-        | dict(options),
-        auto_shortflags=False,
-    )
-    return found
-
-
-@about_run(
-    {
-        "port": "capture only this port (s0:h0: of s0 towards h0) or those of a node (s0); "
-        "may be repeated; default all",
-        "until": "stop the run at this time, such as 1ms; default its end",
-        "out": "folder to write into; default results/NAME/traces/HASH",
-        "fcs": "frames end with their FCS",
-        "untagged": "routed frames without an 802.1Q tag",
-        "snap": "maximum bytes stored per frame; default 65535",
-        "no-animation": "only pcap files",
-    },
-    lists=["port"],
-)
+@verb
 def trace(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    port: list[str],
-    seeds: str = "",
-    only: str = "",
-    until: str = "",
-    out: str = "",
-    fcs: bool = False,
-    untagged: bool = False,
-    snap: str = "",
-    no_animation: bool = False,
-) -> None:
+    of: One,
+    run: Run,
+    *,
+    port: Annotated[
+        list[str],
+        "capture only this port (s0:h0: of s0 towards h0) or those of a node (s0); may be "
+        "repeated; default all",
+    ],
+    until: Annotated[str, "stop the run at this time, such as 1ms; default its end"] = "",
+    out: Annotated[str, "folder to write into; default results/NAME/traces/HASH"] = "",
+    fcs: Annotated[bool, "frames end with their FCS"] = False,
+    untagged: Annotated[bool, "routed frames without an 802.1Q tag"] = False,
+    snap: Annotated[str, "maximum bytes stored per frame; default 65535"] = "",
+    no_animation: Annotated[bool, "only pcap files"] = False,
+) -> int:
     """Run one run again and write pcap files and a NetAnim animation of it.
 
     Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
@@ -259,168 +116,120 @@ def trace(
     from pyorch.trace.request import Words
 
     words = Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
-    finish(module.trace(name, run, words, _with_only(set_, only), seeds))
+    return module.trace(of.name, run, words, of.overrides, of.seeds)
 
 
-TO_FILE = {"out": "file to write into; default standard output"}
-
-
-@about_run(TO_FILE)
-def goal(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    out: str = "",
-) -> None:
+@verb
+def goal(of: One, run: Run, *, out: ToFile = "") -> int:
     """Write the traffic of a run as a GOAL schedule, for other simulators to replay."""
     from pyorch.cli import job as module
 
-    finish(module.goal(name, run, _with_only(set_, only), seeds, out))
+    return module.goal(of.name, run, of.overrides, of.seeds, out)
 
 
-@about_run(TO_FILE)
-def timeline(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    out: str = "",
-) -> None:
+@verb
+def timeline(of: One, run: Run, *, out: ToFile = "") -> int:
     """Write what the hosts of a finished run did, for chrome://tracing and Perfetto."""
     from pyorch.cli import job as module
 
-    finish(module.timeline(name, run, _with_only(set_, only), seeds, out))
+    return module.timeline(of.name, run, of.overrides, of.seeds, out)
 
 
-@about_run(
-    {
-        "while": "condition to keep: deadlocked (default), lossy, starved, or a comparison such "
-        "as 'peak > 100KB' of metrics and numbers of the summary",
-        "out": "experiment file to write, with .png and .steps.csv; default minimal.toml",
-        "jobs": JOBS,
-    }
-)
+@verb
 def minimise(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    while_: str = "",
-    out: str = "",
-    jobs: str = "",
-) -> None:
+    of: One,
+    run: Run,
+    *,
+    while_: Annotated[str, f"condition to keep: {CONDITION}"] = "",
+    out: Annotated[
+        str, "experiment file to write, with .png and .steps.csv; default minimal.toml"
+    ] = "",
+    jobs: Jobs = None,
+) -> int:
     """Reduce a run to the smallest case that still deadlocks: network, flows, settings, numbers.
 
     Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
     """
     from pyorch.cli import minimise as module
 
-    overrides = _with_only(set_, only)
-    finish(module.minimise_run(name, run, while_, out, jobs, overrides, seeds))
+    return module.minimise_run(of.name, run, while_, out, jobs, of.overrides, of.seeds)
 
 
-@about_run(
-    {
-        "out": "folder to write into; default results/NAME/explain/pages/HASH",
-        "jobs": JOBS,
-    }
-)
+@verb
 def explain(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    out: str = "",
-    jobs: str = "",
-) -> None:
+    of: One,
+    run: Run,
+    *,
+    out: Annotated[str, "folder to write into; default results/NAME/explain/pages/HASH"] = "",
+    jobs: Jobs = None,
+) -> int:
     """Say what happened in a run that deadlocked, and what each cure would have done.
 
     Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
     """
     from pyorch.cli import explain as module
 
-    finish(module.explain_run(name, run, out, jobs, _with_only(set_, only), seeds))
+    return module.explain_run(of.name, run, out, jobs, of.overrides, of.seeds)
 
 
-@about_run(
-    {
-        "run": "run whose network to use, as listed by `invoke show NAME`; default the first",
-        "root": "highest switch of up-down routing; default by the tiers of the network",
-        "out": "file for the routes of up-down routing, [[route]] entries that a file can include",
-        "avoid": "file for [[route]] entries that avoid the fewest turns, if there are any",
-        "tags": "file for more lossless classes, and the rules by which frames change class",
-    },
-    klass=OptionalRun,
-)
+@verb
 def prevent(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    root: str = "",
-    out: str = "",
-    avoid: str = "",
-    tags: str = "",
-) -> None:
+    of: One,
+    run: NetworkRun = "",
+    *,
+    root: Annotated[
+        str, "highest switch of up-down routing; default by the tiers of the network"
+    ] = "",
+    out: Annotated[
+        str,
+        "file for the routes of up-down routing, [[route]] entries that a file can include",
+    ] = "",
+    avoid: Annotated[
+        str, "file for [[route]] entries that avoid the fewest turns, if there are any"
+    ] = "",
+    tags: Annotated[
+        str, "file for more lossless classes, and the rules by which frames change class"
+    ] = "",
+) -> int:
     """Say which cyclic dependencies a network has, what breaks them, and at what price."""
     from pyorch.cli import prevent as module
 
-    finish(
-        module.prevent_deadlocks(name, run, root, out, avoid, tags, _with_only(set_, only), seeds)
-    )
+    files = (root, out, avoid, tags)
+    return module.prevent_deadlocks(of.name, run, *files, of.overrides, of.seeds)
 
 
-@task(
-    klass=OptionalRun,
-    positional=["name", "run"],
-    iterable=["set_", "vary"],
-    help=SELECT
-    | {
-        "name": "experiment, as `invoke list` names it, or a file",
-        "run": "run whose network to use, as listed by `invoke show NAME`; default the first",
-        "vary": "KEY=LOW..HIGH (append :log for a logarithmic range) or KEY=A,B,C: vary this in "
-        "addition to the traffic; repeatable",
-        "for": "condition to search for: deadlocked (default), lossy, starved, or a comparison "
-        "such as 'peak > 100KB' of metrics and numbers of the summary",
-        "by": "how to propose flows: routes (default: along dependency cycles), draws (as "
-        "many at random), permutation (from each host to another)",
-        "trials": "maximum number of trials; default 64",
-        "map": "map the border of the region in which the condition holds for the study's own run, "
-        "over two or three --vary KEY=LOW..HIGH, with the seeds of the run's setting",
-        "cells": "final number of cells along each axis of a map: 4, 8, 16 (default), 32, ...",
-        "out": "experiment file to write, with .png and .trials.csv; default found.toml. With "
-        "--map a table, with .points.csv, .png and .pdf; default border.csv",
-        "jobs": "number of parallel runs; default one per core",
-    },
-    auto_shortflags=False,
-)
+@verb
 def search(
-    context: Context,
-    name: str,
-    run: str,
-    set_: list[str],
-    vary: list[str],
-    seeds: str = "",
-    only: str = "",
-    for_: str = "",
-    by: str = "",
-    trials: str = "",
-    out: str = "",
-    jobs: str = "",
-    map_: bool = False,
-    cells: str = "",
-) -> None:
+    of: One,
+    run: NetworkRun = "",
+    *,
+    vary: Annotated[
+        list[str],
+        "KEY=LOW..HIGH (append :log for a logarithmic range) or KEY=A,B,C: vary this in addition "
+        "to the traffic; repeatable",
+    ],
+    for_: Annotated[str, f"condition to search for: {CONDITION}"] = "",
+    by: Annotated[
+        str,
+        "how to propose flows: routes (default: along dependency cycles), draws (as many at "
+        "random), permutation (from each host to another)",
+    ] = "",
+    trials: Annotated[Count, "maximum number of trials; default 64"] = None,
+    out: Annotated[
+        str,
+        "experiment file to write, with .png and .trials.csv; default found.toml. With --map a "
+        "table, with .points.csv, .png and .pdf; default border.csv",
+    ] = "",
+    jobs: Jobs = None,
+    map_: Annotated[
+        bool,
+        "map the border of the region in which the condition holds for the study's own run, over "
+        "two or three --vary KEY=LOW..HIGH, with the seeds of the run's setting",
+    ] = False,
+    cells: Annotated[
+        Count, "final number of cells along each axis of a map: 4, 8, 16 (default), 32, ..."
+    ] = None,
+) -> int:
     """Find traffic and settings that deadlock a network, or the border of the region that does.
 
     Exit codes: 0 found, 1 not found, 2 bad input; 130, 143, 129 interrupted. The same command
@@ -428,65 +237,49 @@ def search(
     """
     from pyorch.cli import search as module
 
-    words = module.Words(tuple(vary), for_, by, trials, out, jobs, map_, cells)
-    finish(module.search_run(name, run, words, _with_only(set_, only), seeds))
+    if map_:
+        return module.map_run(of, run, vary, for_, cells, out, jobs, by=by, trials=trials)
+    return module.search_run(of, run, vary, for_, by, trials, out, jobs, cells=cells)
 
 
-@task(
-    klass=PositionalTask,
-    positional=["a", "b"],
-    help={
-        "a": "name of an experiment with results, or a results folder; with @BUILD only the runs "
-        "of a build, by the first digits of its fingerprint",
-        "b": "result to compare with",
-    },
-    auto_shortflags=False,
+Result = (
+    "name of an experiment with results, or a results folder; with @BUILD only the runs of a "
+    "build, by the first digits of its fingerprint"
 )
-def compare(context: Context, a: str, b: str) -> None:
+
+
+@verb
+def compare(a: Annotated[str, Result], b: Annotated[str, "result to compare with"]) -> int:
     """Compare two results: which runs are the same bytes, which numbers differ by how much.
 
     Exit codes: 0 the same, 1 they differ, 2 bad input.
     """
     from pyorch.cli import compare as module
 
-    finish(module.compare_results(a, b))
+    return module.compare_results(a, b)
 
 
-SITE = {
-    "partition": "Slurm partition; by default from slurm.toml or the site, as for the next options",
-    "account": "Slurm account to charge",
-    "time": "time limit of a job: 90s, 30min, 2h, 1d, or as sbatch reads it",
-    "mem": "memory of a job, as sbatch reads it: 2G",
-    "max-running": "maximum number of running jobs",
-    "runs-per-job": "runs that a job does one after the other; default so many that scheduling "
-    "costs less than 10 %",
-    "build-on-node": "compile the modules on every node instead of loading the shared ones",
-    "dry-run": "only show what would be submitted",
-}
-
-
-@task(
-    klass=PositionalTask,
-    positional=["name"],
-    iterable=["set_"],
-    help=SELECT | {"name": "experiment, as `invoke list` names it, or a file"} | SITE,
-    auto_shortflags=False,
-)
+@verb
 def submit(
-    context: Context,
-    name: str,
-    set_: list[str],
-    seeds: str = "",
-    only: str = "",
-    partition: str = "",
-    account: str = "",
-    time: str = "",
-    mem: str = "",
-    max_running: str = "",
-    runs_per_job: str = "",
-    build_on_node: bool = False,
-    dry_run: bool = False,
-) -> None:
+    of: One,
+    *,
+    partition: Annotated[
+        str, "Slurm partition; by default from slurm.toml or the site, as for the next options"
+    ] = "",
+    account: Annotated[str, "Slurm account to charge"] = "",
+    time: Annotated[str, "time limit of a job: 90s, 30min, 2h, 1d, or as sbatch reads it"] = "",
+    mem: Annotated[str, "memory of a job, as sbatch reads it: 2G"] = "",
+    max_running: Annotated[str, "maximum number of running jobs"] = "",
+    runs_per_job: Annotated[
+        Count,
+        "runs that a job does one after the other; default so many that scheduling costs less "
+        "than 10 %",
+    ] = None,
+    build_on_node: Annotated[
+        bool, "compile the modules on every node instead of loading the shared ones"
+    ] = False,
+    dry_run: Annotated[bool, "only show what would be submitted"] = False,
+) -> int:
     """Send what is missing of an experiment to Slurm, and return at once.
 
     Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
@@ -501,167 +294,131 @@ def submit(
         "max_running": max_running,
         "build_on_node": build_on_node,
     }
-    finish(module.submit(name, _with_only(set_, only), seeds, options, runs_per_job, dry_run))
+    return module.submit(of.name, of.overrides, of.seeds, options, runs_per_job, dry_run)
 
 
-SUBMITTED = {"name": "experiment that was submitted"}
-
-
-@task(
-    klass=PositionalTask,
-    positional=["name"],
-    help=SUBMITTED | {"watch": "repeat every few seconds until nothing runs or waits"},
-    auto_shortflags=False,
-)
-def status(context: Context, name: str, watch: bool = False) -> None:
+@verb
+def status(
+    name: Submitted,
+    *,
+    watch: Annotated[bool, "repeat every few seconds until nothing runs or waits"] = False,
+) -> int:
     """Show how far a submitted experiment is, and why runs failed or were lost.
 
     Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
     """
     from pyorch.cli import status as module
 
-    finish(module.status(name, watch))
+    return module.status(name, watch)
 
 
-@task(klass=PositionalTask, positional=["name"], help=SUBMITTED, auto_shortflags=False)
-def cancel(context: Context, name: str) -> None:
+@verb
+def cancel(name: Submitted) -> int:
     """Cancel the jobs of a submitted experiment; what is done stays."""
     from pyorch.cli import cancel as module
 
-    finish(module.cancel(name))
+    return module.cancel(name)
 
 
-@task(
-    klass=PositionalTask,
-    positional=["name"],
-    help=SUBMITTED | {"partial": "report on the finished runs although others are missing"},
-    auto_shortflags=False,
-)
-def collect(context: Context, name: str, partial: bool = False) -> None:
+@verb
+def collect(
+    name: Submitted,
+    *,
+    partial: Annotated[bool, "report on the finished runs although others are missing"] = False,
+) -> int:
     """Write the tables and the report of a submitted experiment.
 
     Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
     """
     from pyorch.cli import collect as module
 
-    finish(module.collect(name, partial))
+    return module.collect(name, partial)
 
 
-@task(
-    help={
-        "sanitize": "the C++ test program with address and undefined-behaviour sanitizers",
-        "debug": "without optimisation, with debug information",
-    },
-    auto_shortflags=False,
-)
-def build(context: Context, sanitize: bool = False, debug: bool = False) -> None:
+@verb
+def build(
+    *,
+    sanitize: Annotated[
+        bool, "the C++ test program with address and undefined-behaviour sanitizers"
+    ] = False,
+    debug: Annotated[bool, "without optimisation, with debug information"] = False,
+) -> int:
     """Compile the C++ modules (experiments do it by themselves)."""
     from pyorch.cli import build as module
 
-    finish(module.build(sanitize, debug))
+    return module.build(sanitize, debug)
 
 
-@task(
-    klass=OptionalName,
-    positional=["name"],
-    help={
-        "name": "a scheme, topology or traffic kind; default all of them",
-        "json": "for programs",
-    },
-    auto_shortflags=False,
-)
-def schemes(context: Context, name: str, json: bool = False) -> None:
+@verb
+def schemes(
+    name: Annotated[str, "a scheme, topology or traffic kind; default all of them"] = "",
+    *,
+    json: Annotated[bool, "for programs"] = False,
+) -> int:
     """Describe schemes, topologies, kinds of traffic and metrics: keys, defaults, source."""
     from pyorch.cli import schemes as module
 
-    finish(module.schemes(name, json))
+    return module.schemes(name, json)
 
 
-@task(
-    klass=OptionalName,
-    positional=["name"],
-    help={"name": "experiment whose own kinds to include"},
-    auto_shortflags=False,
-)
-def schema(context: Context, name: str) -> None:
+@verb
+def schema(name: Annotated[str, "experiment whose own kinds to include"] = "") -> int:
     """Print the JSON schema of experiment files, by which an editor completes and checks them."""
     from pyorch.cli import schema as module
 
-    finish(module.schema(name))
+    return module.schema(name)
 
 
-@task(
-    klass=PositionalTask,
-    name="new-scheme",
-    positional=["name"],
-    help={
-        "name": "name of the scheme and its module, such as early-pause",
-        "kind": "flow-control (default), congestion-control, int-congestion-control, "
-        "buffer-policy, forwarding-policy, table",
-        "folder": "folder to create it in; default ns3-modules/",
-    },
-    auto_shortflags=False,
-)
-def new_scheme(context: Context, name: str, kind: str = "flow-control", folder: str = "") -> None:
+@verb
+def new_scheme(
+    name: Annotated[str, "name of the scheme and its module, such as early-pause"],
+    *,
+    kind: Annotated[
+        str,
+        "flow-control (default), congestion-control, int-congestion-control, buffer-policy, "
+        "forwarding-policy, table",
+    ] = "flow-control",
+    folder: Annotated[str, "folder to create it in; default ns3-modules/"] = "",
+) -> int:
     """Make a complete module for a scheme of your own: C++, tests, page, experiment."""
     from pyorch.cli import new_scheme as module
 
-    finish(module.new_scheme(name, kind, folder))
+    return module.new_scheme(name, kind, folder)
 
 
-@task(
-    klass=PositionalTask,
-    positional=["path"],
-    help={"path": "a project, another folder, or a file"},
-    auto_shortflags=False,
-)
-def trust(context: Context, path: str) -> None:
+@verb
+def trust(path: Annotated[str, "a project, another folder, or a file"]) -> int:
     """Let code run that another user may have written: Python, C++ and slurm.toml, as it is now."""
     from pyorch.cli import trust as module
 
-    finish(module.trust_path(path))
+    return module.trust_path(path)
 
 
-@task(
-    klass=OptionalName,
-    positional=["name"],
-    help={
-        "name": "experiment whose topology and buffer to use; otherwise given by options",
-        "asic": "chip: buffer, ports and rate; default tomahawk",
-        "ports": "how many",
-        "rate": "of every port",
-        "cable": "length of every cable, such as 300m; default 100m",
-        "delay": "one-way delay of every cable, instead of its length",
-        "buffer": "size of the packet buffer",
-        "lossy-pool": "part of the buffer for lossy classes; default 1MB",
-        "classes": "lossless classes; default 1",
-        "mtu": "largest frame; default 1500B",
-        "overhead": "bytes on the wire in addition to a frame; default 20B",
-        "control-delay": "time until a control frame takes effect; default 0us",
-        "alpha": "of dynamic thresholds; default 0.125",
-        "bm": "queue length at which GFC's rate reaches 0; default what the buffer leaves",
-        "b1": "start of stage 1 of multi-stage GFC; default the largest inside the bound",
-    },
-    auto_shortflags=False,
-)
+@verb
 def size(
-    context: Context,
-    name: str,
-    asic: str = "",
-    ports: str = "",
-    rate: str = "",
-    cable: str = "",
-    delay: str = "",
-    buffer: str = "",
-    lossy_pool: str = "",
-    classes: str = "",
-    mtu: str = "",
-    overhead: str = "",
-    control_delay: str = "",
-    alpha: str = "",
-    bm: str = "",
-    b1: str = "",
-) -> None:
+    name: Annotated[
+        str, "experiment whose topology and buffer to use; otherwise given by options"
+    ] = "",
+    *,
+    asic: Annotated[str, "chip: buffer, ports and rate; default tomahawk"] = "",
+    ports: Annotated[str, "how many"] = "",
+    rate: Annotated[str, "of every port"] = "",
+    cable: Annotated[str, "length of every cable, such as 300m; default 100m"] = "",
+    delay: Annotated[str, "one-way delay of every cable, instead of its length"] = "",
+    buffer: Annotated[str, "size of the packet buffer"] = "",
+    lossy_pool: Annotated[str, "part of the buffer for lossy classes; default 1MB"] = "",
+    classes: Annotated[str, "lossless classes; default 1"] = "",
+    mtu: Annotated[str, "largest frame; default 1500B"] = "",
+    overhead: Annotated[str, "bytes on the wire in addition to a frame; default 20B"] = "",
+    control_delay: Annotated[str, "time until a control frame takes effect; default 0us"] = "",
+    alpha: Annotated[str, "of dynamic thresholds; default 0.125"] = "",
+    bm: Annotated[
+        str, "queue length at which GFC's rate reaches 0; default what the buffer leaves"
+    ] = "",
+    b1: Annotated[
+        str, "start of stage 1 of multi-stage GFC; default the largest inside the bound"
+    ] = "",
+) -> int:
     """Size a switch: headroom, thresholds, GFC's parameters, lossless classes, and their TOML."""
     from pyorch.cli import size as module
 
@@ -669,22 +426,10 @@ def size(
     options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
     options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
     options |= {"bm": bm, "b1": b1}
-    finish(module.size(name, options))
+    return module.size(name, options)
 
 
-VERBS: tuple[Task[Any], ...] = tuple(one for one in globals().values() if isinstance(one, Task))
+VERBS = tuple(one for one in globals().values() if isinstance(one, PositionalTask))
 """Every verb of both programs, in the order of this file: declaring one here is enough."""
-door.know(verb.name for verb in VERBS)
-
-TASKS: set[str] = set()
-"""Every task, as it is typed."""
-
-
-def register(found: Mapping[str, object]) -> None:
-    """Note the tasks of a module, by its globals."""
-    for value in found.values():
-        if isinstance(value, Task):
-            TASKS.update((value.name, *value.aliases))
-
-
+door.know(one.name for one in VERBS)
 register(globals())

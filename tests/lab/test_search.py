@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,7 +38,8 @@ from pyorch.addons.lab.write_search import write_search
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
-from pyorch.cli.search import Words, search_run
+from pyorch.cli.search import map_run, search_run
+from pyorch.cli.verb import Select
 from pyorch.files.load import load_experiment
 from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, has_cycle, route_dependencies
@@ -454,15 +457,14 @@ def test_impossible_trials_are_no_finding(
     found = _search((wrong, paths), most=2)
     assert found.is_void
     assert "2 of 2 trials are impossible" in str(found)
-    assert search_run(str(wrong), "", Words(trials="2", out=str(file.parent / "w.toml"))) == 2
+    assert search_run(Select(str(wrong)), trials=2, out=str(file.parent / "w.toml")) == 2
     told = capsys.readouterr()
     assert "no run in which" not in told.out
     assert "'deadlocked' can hold is unknown: 2 of 2 trials are impossible" in told.err
     assert "s0: Rules of the tagger: 's7' in 's7 > s1 : 3=4' is not a neighbour" in told.err
     assert (file.parent / "w.trials.csv").is_file()
     vary = ("buffer.xoff=80KB..120KB", "buffer.xon=10KB..70KB")
-    words = Words(vary, out=str(file.parent / "w.csv"), map=True, cells="4")
-    assert search_run(str(wrong), "", words) == 2
+    assert map_run(Select(str(wrong)), "", vary, cells=4, out=str(file.parent / "w.csv")) == 2
     told = capsys.readouterr()
     assert "at 25 points the run is impossible" in told.out
     assert "the map: no point is possible: s0: Rules of the tagger" in told.err
@@ -492,19 +494,19 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (Words(cells="8"), "--cells 8: it requires --map"),
-        (Words(map=True, by="draws"), "--by draws: --map takes the study's own traffic"),
-        (Words(trials="0"), "--trials: '0' is not allowed"),
-        (Words(out="found.json"), "is not a valid name of an experiment file"),
-        (Words(map=True, out="found.toml"), "is not a valid name of a table"),
+        ("--cells 8", "--cells 8: it requires --map"),
+        ("--map --by draws", "--by draws: --map takes the study's own traffic"),
+        ("--trials 0", "--trials: '0' is not allowed"),
+        ("--out found.json", "is not a valid name of an experiment file"),
+        ("--map --out found.toml", "is not a valid name of a table"),
     ],
 )
-def test_options_that_cannot_be_are_told(
-    words: Words, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_that_cannot_be_are_told(words: str, said: str, tmp_path: Path) -> None:
     """With exit code 2, before anything is built or run."""
-    assert search_run("none.toml", "", words) == 2
-    assert said in capsys.readouterr().err
+    line = [sys.executable, "-m", "pyorch", "search", "none.toml", *words.split()]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 @pytest.mark.cpp
@@ -515,16 +517,15 @@ def test_the_command_writes_what_it_found_and_maps_a_region(
     file, paths = typed
     found = file.parent / "again.toml"
     for _ in range(2):
-        assert search_run(str(file), "1", Words(out=str(found))) == 0
+        assert search_run(Select(str(file)), "1", out=str(found)) == 0
     told = capsys.readouterr().out
     assert told.count("trial 1: 4 flows along s0:s1 s1:s2 s2:s3 s3:s0: holds") == 2
-    assert search_run(str(file), "1", Words(out=str(file))) == 2
-    assert search_run(str(file), "1", Words(out=str(found)), ["topology.kind=line"]) == 1
+    assert search_run(Select(str(file)), "1", out=str(file)) == 2
+    assert search_run(Select(str(file), ["topology.kind=line"]), "1", out=str(found)) == 1
     assert "none of dependencies" in capsys.readouterr().out
     border = file.parent / "border.csv"
     vary = ("buffer.xoff=80KB..120KB", "buffer.xon=10KB..70KB")
-    words = Words(vary, "peak > 100KB", out=str(border), map=True, cells="4")
-    assert search_run(str(file), "1", words) == 0
+    assert map_run(Select(str(file)), "1", vary, "peak > 100KB", 4, str(border)) == 0
     told = capsys.readouterr().out
     assert told.count("buffer.xoff=") == 25
     assert "25 of 25 of the grid" in told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyorch.base.paths import default_paths
-from pyorch.cli.base import BAD_INPUT, OK, command
+from pyorch.cli.base import BAD_INPUT, OK, command, whole_number
 from pyorch.cli.experiment import experiment
 from pyorch.cli.report import report
 from tools.bakeoff.attacks import load_attacks, run_attacks
@@ -14,7 +14,7 @@ from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write
 @command
 def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
     """Run what is missing of all scenes and write the summary; exit with the worst code."""
-    paths = default_paths()
+    paths, workers = default_paths(), whole_number("--jobs", jobs)
     rows = load_rows(paths)
     overrides = overrides_of(scale, paths)
     code = OK
@@ -22,7 +22,7 @@ def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> in
         if report_only:
             code = max(code, report(study, overrides))
         else:
-            code = max(code, experiment(study, overrides, jobs=jobs))
+            code = max(code, experiment(study, overrides, jobs=workers))
         if code >= BAD_INPUT:
             return code
     if scale != SMALL and not report_only:
