@@ -207,8 +207,20 @@ Dcqcn::GetSignaller() const
     return lossless::EcnMarking::GetTypeId().GetName();
 }
 
+std::unique_ptr<rdma::CongestionReceiver>
+Dcqcn::MakeReceiver(const rdma::QueuePair& /* queuePair */) const
+{
+    return std::make_unique<NotificationPoint>(m_notification, m_cnpInterval.GetTimeStep());
+}
+
+NotificationPoint::NotificationPoint(Notification notification, int64_t cnpInterval)
+    : m_notification(notification),
+      m_cnpInterval(cnpInterval)
+{
+}
+
 bool
-Dcqcn::NotifyData(const Frame& frame)
+NotificationPoint::NotifyData(const Frame& frame)
 {
     if (frame.ecn != Frame::ECN_MARKED)
     {
@@ -223,7 +235,7 @@ Dcqcn::NotifyData(const Frame& frame)
         {
             return false;
         }
-        m_nextCnp = now + m_cnpInterval.GetTimeStep();
+        m_nextCnp = now + m_cnpInterval;
         return true;
     }
     case Notification::PER_PACKET:
@@ -235,15 +247,21 @@ Dcqcn::NotifyData(const Frame& frame)
 }
 
 void
+NotificationPoint::Report(lossless::Summary& summary) const
+{
+    summary["marked_packets_received"] += static_cast<double>(m_marksSeen);
+}
+
+void
 Dcqcn::NotifyCnp(const Frame& /* frame */)
 {
     Heard();
 }
 
 void
-Dcqcn::NotifyAck(const Frame& frame)
+Dcqcn::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    if (frame.ecn == Frame::ECN_MARKED && m_notification == Notification::ACK_BIT)
+    if (ack.IsMarked() && m_notification == Notification::ACK_BIT)
     {
         Heard();
     }
@@ -454,7 +472,6 @@ Dcqcn::Apply()
 void
 Dcqcn::Report(lossless::Summary& summary) const
 {
-    summary["marked_packets_received"] += static_cast<double>(m_marksSeen);
     summary["congestion_notifications"] += static_cast<double>(m_notifications);
     summary["rate_cuts"] += static_cast<double>(m_cuts);
 }

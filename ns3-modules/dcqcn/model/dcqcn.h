@@ -17,6 +17,35 @@ namespace ns3
 namespace dcqcn
 {
 
+/// How the receiver reports marked packets.
+enum class Notification
+{
+    PACED,      ///< a CNP, at most one every CnpInterval
+    PER_PACKET, ///< a CNP for each marked packet
+    ACK_BIT,    ///< no CNP: a bit of the packet's ACK or NACK
+};
+
+/**
+ * @ingroup dcqcn
+ * @brief DCQCN's receiver (the notification point of the paper): it reports marked packets.
+ */
+class NotificationPoint : public rdma::CongestionReceiver
+{
+  public:
+    /// Constructor.
+    /// @param notification how it reports. @param cnpInterval minimum time between two CNPs (ps).
+    NotificationPoint(Notification notification, int64_t cnpInterval);
+
+    bool NotifyData(const lossless::Frame& frame) override;
+    void Report(lossless::Summary& summary) const override;
+
+  private:
+    Notification m_notification; //!< how it reports
+    int64_t m_cnpInterval;       //!< minimum time between two CNPs (ps)
+    int64_t m_nextCnp{0};        //!< earliest time of the next CNP (ps)
+    uint64_t m_marksSeen{0};     //!< marked packets received
+};
+
 /**
  * @ingroup dcqcn
  * @brief DCQCN's reaction point (the sender) and notification point (the receiver) of a queue pair;
@@ -43,14 +72,6 @@ class Dcqcn : public rdma::CongestionControl
         TIMER, ///< a check every DecreaseInterval for a notification since the last one
     };
 
-    /// How the receiver reports marked packets.
-    enum class Notification
-    {
-        PACED,      ///< a CNP, at most one every CnpInterval
-        PER_PACKET, ///< a CNP for each marked packet
-        ACK_BIT,    ///< no CNP: a bit of the packet's ACK or NACK
-    };
-
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Dcqcn();
@@ -60,9 +81,10 @@ class Dcqcn : public rdma::CongestionControl
     std::string Check() const override;
     std::string GetSignaller() const override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyCnp(const lossless::Frame& frame) override;
-    bool NotifyData(const lossless::Frame& frame) override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& queuePair) const override;
     void Report(lossless::Summary& summary) const override;
 
     /// Alpha, updated. @return 0 to 1.
@@ -127,11 +149,7 @@ class Dcqcn : public rdma::CongestionControl
     lossless::ReusableEvent<Dcqcn> m_increase; //!< the increase timer
     lossless::ReusableEvent<Dcqcn> m_heard;    //!< a notification takes effect
 
-    // Receiver
-    int64_t m_nextCnp{0}; //!< earliest time of the next CNP (ps)
-
     // Counters and traces
-    uint64_t m_marksSeen{0};     //!< marked packets that were received
     uint64_t m_notifications{0}; //!< notifications received by the sender
     uint64_t m_cuts{0};          //!< rate cuts
     TracedCallback<uint32_t, uint64_t, uint64_t, double> m_stateTrace; //!< State

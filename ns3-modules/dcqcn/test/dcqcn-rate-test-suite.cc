@@ -111,6 +111,12 @@ class FedDcqcn : public Dcqcn
         g_last = this;
     }
 
+    /// Another receiver's half, which the test feeds. @return it.
+    std::unique_ptr<rdma::CongestionReceiver> MakeAnother() const
+    {
+        return MakeReceiver(*m_queuePair);
+    }
+
     /// What comes from the network when a notification does.
     void Notify()
     {
@@ -591,16 +597,19 @@ class NotificationTest : public TestCase
     {
         Fed net(100 * GBPS, {{"Notification", how}, {"CnpInterval", "50us"}});
         static std::string answers;
+        static std::unique_ptr<rdma::CongestionReceiver> receiver;
+        receiver = nullptr;
         answers.clear();
         for (const int64_t time :
              {10 * US, 20 * US, 60 * US - 1, 60 * US, 109 * US, 300 * US, 349 * US})
         {
             Fed::At(time, [](FedDcqcn& dcqcn) {
+                receiver = receiver ? std::move(receiver) : dcqcn.MakeAnother();
                 Frame frame;
                 frame.ecn = 1;
-                const bool plain = dcqcn.NotifyData(frame);
+                const bool plain = receiver->NotifyData(frame);
                 frame.ecn = 3;
-                answers += plain ? '!' : dcqcn.NotifyData(frame) ? 'x' : '.';
+                answers += plain ? '!' : receiver->NotifyData(frame) ? 'x' : '.';
             });
         }
         net.Run(400 * US);
@@ -618,9 +627,9 @@ class NotificationTest : public TestCase
                 Fed::At(kind == FrameKind::ACK ? 10 * US : 20 * US, [kind](FedDcqcn& dcqcn) {
                     Frame frame;
                     frame.kind = kind;
-                    dcqcn.NotifyAck(frame);
+                    dcqcn.NotifyAck(rdma::Acknowledgement(frame));
                     frame.ecn = 3;
-                    dcqcn.NotifyAck(frame);
+                    dcqcn.NotifyAck(rdma::Acknowledgement(frame));
                 });
             }
             NS_TEST_EXPECT_MSG_EQ(net.Run(30 * US).size(), (bit ? 2U : 0U), "bit " << bit);

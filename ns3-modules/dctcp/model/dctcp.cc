@@ -71,10 +71,10 @@ Dctcp::Rescale(double factor)
 }
 
 void
-Dctcp::NotifyAck(const lossless::Frame& frame)
+Dctcp::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    const auto answered = static_cast<int64_t>(frame.word[1]);
-    const bool marked = frame.ecn == lossless::Frame::ECN_MARKED;
+    const auto answered = static_cast<int64_t>(ack.answered);
+    const bool marked = ack.IsMarked();
     ++m_answers;
     m_marked += marked;
     const bool isRoundOver = m_roundEnd >= 0 && answered >= m_roundEnd;

@@ -43,7 +43,7 @@ class Dctcp : public rdma::WindowControl
 
     std::string GetSignaller() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
     /// TracedCallback signature of changes.

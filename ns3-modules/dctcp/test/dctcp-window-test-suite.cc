@@ -91,7 +91,7 @@ class Fed
         Frame frame;
         frame.word = {psn + 1, psn};
         frame.ecn = marked ? Frame::ECN_MARKED : Frame::ECN_CAPABLE;
-        m_dctcp->NotifyAck(frame);
+        m_dctcp->NotifyAck(rdma::Acknowledgement(frame));
     }
 
     /// The sender. @return it.

@@ -555,10 +555,7 @@ Traffic::Report(Summary& summary) const
         summary["reordered_frames"] += static_cast<double>(outcome.reordered);
         double& distance = summary["reorder_distance"];
         distance = std::max(distance, static_cast<double>(outcome.reorderDistance));
-        if (queuePair->GetCongestionControl())
-        {
-            queuePair->GetCongestionControl()->Report(summary);
-        }
+        queuePair->Report(summary);
     }
 }
 

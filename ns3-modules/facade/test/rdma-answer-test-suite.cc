@@ -48,9 +48,10 @@ class Teller : public CongestionControl
         return tid;
     }
 
-    bool NotifyData(const lossless::Frame& frame) override
+    std::unique_ptr<CongestionReceiver> MakeReceiver(
+        const QueuePair& /* queuePair */) const override
     {
-        return frame.ecn == 3;
+        return Hearing([](const lossless::Frame& frame) { return frame.ecn == 3; });
     }
 };
 
@@ -74,9 +75,10 @@ class Clock : public CongestionControl
         return tid;
     }
 
-    bool NotifyData(const lossless::Frame& /* frame */) override
+    std::unique_ptr<CongestionReceiver> MakeReceiver(
+        const QueuePair& /* queuePair */) const override
     {
-        return true;
+        return Hearing([](const lossless::Frame&) { return true; });
     }
 
     void NotifyCnp(const lossless::Frame& /* frame */) override

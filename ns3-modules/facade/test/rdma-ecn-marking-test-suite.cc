@@ -124,13 +124,16 @@ class MarkWitness : public CongestionControl
         return tid;
     }
 
-    bool NotifyData(const Frame& frame) override
+    std::unique_ptr<CongestionReceiver> MakeReceiver(
+        const QueuePair& /* queuePair */) const override
     {
-        if (frame.ecn == 3)
-        {
-            g_arrivals[{frame.flow, frame.psn}] = NowPs();
-        }
-        return false;
+        return Hearing([](const Frame& frame) {
+            if (frame.ecn == 3)
+            {
+                g_arrivals[{frame.flow, frame.psn}] = NowPs();
+            }
+            return false;
+        });
     }
 
     static std::map<std::pair<uint32_t, uint32_t>, int64_t> g_arrivals; //!< (flow, packet): ps

@@ -72,8 +72,9 @@ class Reader : public CongestionControl
                            m_queuePair->GetBaseRtt().GetTimeStep()});
     }
 
-    void NotifyAck(const Frame& frame) override
+    void NotifyAck(const Acknowledgement& ack) override
     {
+        const Frame& frame = ack.frame;
         const auto* from = frame.telemetry->hop.begin();
         g_answers.push_back({lossless::NowPs(),
                              frame.kind,

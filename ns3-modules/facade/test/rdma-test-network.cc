@@ -63,8 +63,9 @@ Witness::NotifySent(const Frame& frame)
 }
 
 void
-Witness::NotifyAck(const Frame& frame)
+Witness::NotifyAck(const Acknowledgement& ack)
 {
+    const Frame& frame = ack.frame;
     Log& log = g_logs[frame.flow];
     log.acked.push_back(frame.word[0]);
     log.ecn.push_back(frame.ecn);
@@ -72,21 +73,23 @@ Witness::NotifyAck(const Frame& frame)
     log.wrongAnswers += frame.word[0] > log.expected;
 }
 
-bool
-Witness::NotifyData(const Frame& frame)
+std::unique_ptr<CongestionReceiver>
+Witness::MakeReceiver(const QueuePair& /* queuePair */) const
 {
-    Log& log = g_logs[frame.flow];
-    log.received.emplace_back(NowPs(), frame.psn);
-    if (frame.psn == log.expected || (g_keepsGaps && frame.psn > log.expected))
-    {
-        log.kept.insert(frame.psn);
-    }
-    while (log.kept.erase(log.expected) > 0)
-    {
-        ++log.expected;
-        log.lastDelivery = NowPs();
-    }
-    return false;
+    return Hearing([](const Frame& frame) {
+        Log& log = g_logs[frame.flow];
+        log.received.emplace_back(NowPs(), frame.psn);
+        if (frame.psn == log.expected || (g_keepsGaps && frame.psn > log.expected))
+        {
+            log.kept.insert(frame.psn);
+        }
+        while (log.kept.erase(log.expected) > 0)
+        {
+            ++log.expected;
+            log.lastDelivery = NowPs();
+        }
+        return false;
+    });
 }
 
 TypeId

@@ -75,6 +75,88 @@ Apply(Ptr<Object> object, const Settings& settings)
     }
 }
 
+/// What a sender tells its congestion control, for tests that feed one without a network.
+class Feeder
+{
+  public:
+    /**
+     * @brief Begin.
+     *
+     * @param control what is fed; it outlives this
+     */
+    explicit Feeder(CongestionControl& control)
+        : m_control(control)
+    {
+        m_meter.SetRule(control.GetRttRule());
+    }
+
+    /**
+     * @brief A frame is sent.
+     *
+     * @param frame data frame
+     */
+    void Send(const lossless::Frame& frame)
+    {
+        const RttRule rule = m_meter.GetRule();
+        if (rule != RttRule::NONE && (rule != RttRule::CHOSEN || frame.repeat ||
+                                      m_control.ChoosesRtt(frame, m_meter.IsMeasuring())))
+        {
+            m_meter.NoteSent(frame.psn, frame.repeat, lossless::NowPs());
+        }
+        m_control.NotifySent(frame);
+    }
+
+    /**
+     * @brief An answer comes.
+     *
+     * @param frame ACK or NACK
+     */
+    void Answer(const lossless::Frame& frame)
+    {
+        const uint64_t before = m_first;
+        m_first = std::max(m_first, frame.word[0]);
+        Acknowledgement ack(frame);
+        ack.first = m_first;
+        ack.news = m_first - before;
+        ack.rtt = m_meter.Read(m_first, ack.answered, lossless::NowPs());
+        m_control.NotifyAck(ack);
+    }
+
+  private:
+    CongestionControl& m_control; //!< what is fed
+    RttMeter m_meter;             //!< of its rule
+    uint64_t m_first{0};          //!< first packet not acknowledged
+};
+
+/**
+ * @brief A receiver's half that calls a function for each data frame.
+ *
+ * @param told takes the frame, and returns whether to send a congestion notification
+ * @return the receiver
+ */
+inline std::unique_ptr<CongestionReceiver>
+Hearing(std::function<bool(const lossless::Frame&)> told)
+{
+    class Receiver : public CongestionReceiver
+    {
+      public:
+        explicit Receiver(std::function<bool(const lossless::Frame&)> told)
+            : m_told(std::move(told))
+        {
+        }
+
+        bool NotifyData(const lossless::Frame& frame) override
+        {
+            return m_told(frame);
+        }
+
+      private:
+        std::function<bool(const lossless::Frame&)> m_told; //!< called
+    };
+
+    return std::make_unique<Receiver>(std::move(told));
+}
+
 /// A small network, and the results of its run by name.
 class Network
 {
@@ -378,8 +460,8 @@ class Witness : public CongestionControl
 
     void Start(QueuePair* queuePair, uint64_t lineRate) override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
-    bool NotifyData(const lossless::Frame& frame) override;
+    void NotifyAck(const Acknowledgement& ack) override;
+    std::unique_ptr<CongestionReceiver> MakeReceiver(const QueuePair& queuePair) const override;
 
     /**
      * @brief Make every queue pair of a network have one, and forget what others saw.

@@ -257,11 +257,22 @@ class Ear : public rdma::CongestionControl
         return tid;
     }
 
-    bool NotifyData(const Frame& frame) override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& /* queuePair */) const override
     {
-        g_came[frame.flow].push_back({lossless::NowPs(), frame.psn, frame.repeat});
-        return false;
+        return std::make_unique<Half>();
     }
+
+    /// What the receiver does.
+    class Half : public rdma::CongestionReceiver
+    {
+      public:
+        bool NotifyData(const Frame& frame) override
+        {
+            g_came[frame.flow].push_back({lossless::NowPs(), frame.psn, frame.repeat});
+            return false;
+        }
+    };
 
     static std::map<uint32_t, std::vector<Came>> g_came; //!< by flow
 };

@@ -103,7 +103,7 @@ class Fed
         Frame frame;
         frame.word[1] = psn;
         frame.telemetry = &telemetry;
-        m_hpcc->NotifyAck(frame);
+        m_hpcc->NotifyAck(rdma::Acknowledgement(frame));
     }
 
     /// The sender. @return it.

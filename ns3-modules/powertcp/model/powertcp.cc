@@ -186,43 +186,21 @@ ThetaPowerTcp::Rescale(double factor)
     WindowControl::Rescale(factor);
 }
 
-void
-ThetaPowerTcp::NotifySent(const Frame& frame)
+rdma::RttRule
+ThetaPowerTcp::GetRttRule() const
 {
-    if (static_cast<int64_t>(frame.psn) >= m_next)
-    {
-        m_probes.push_back(Probe{frame.psn, NowPs()});
-    }
-    else // ambiguous: which transmission was acknowledged?
-    {
-        const auto first =
-            std::lower_bound(m_probes.begin(),
-                             m_probes.end(),
-                             frame.psn,
-                             [](const Probe& probe, uint32_t psn) { return probe.psn < psn; });
-        if (first != m_probes.end() && first->psn == frame.psn)
-        {
-            m_probes.erase(first);
-        }
-    }
-    WindowControl::NotifySent(frame);
+    return rdma::RttRule::LATEST;
 }
 
 void
-ThetaPowerTcp::NotifyAck(const Frame& frame)
+ThetaPowerTcp::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    const auto answered = static_cast<int64_t>(frame.word[1]);
-    while (!m_probes.empty() && m_probes.front().psn < answered)
-    {
-        m_probes.pop_front();
-    }
-    if (m_probes.empty() || m_probes.front().psn != answered)
+    if (ack.rtt < 0)
     {
         return;
     }
     const int64_t now = NowPs();
-    const int64_t rtt = now - m_probes.front().sent;
-    m_probes.pop_front();
+    const int64_t rtt = ack.rtt;
     if (m_lastTime < 0)
     {
         m_roundEnd = m_next;
@@ -235,7 +213,7 @@ ThetaPowerTcp::NotifyAck(const Frame& frame)
         const double power = current * static_cast<double>(rtt) / (m_margin * m_baseRtt);
         SetWindow(m_response.Follow(power, elapsed / m_baseRtt));
         m_highest = std::max(m_highest, m_response.GetPower());
-        if (answered >= m_roundEnd)
+        if (static_cast<int64_t>(ack.answered) >= m_roundEnd)
         {
             m_response.SetReference(m_bytes);
             m_roundEnd = m_next;

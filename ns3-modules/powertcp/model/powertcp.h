@@ -12,8 +12,6 @@
 #include "ns3/rdma-telemetry-control.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
-
 /**
  * @defgroup powertcp PowerTCP
  *
@@ -83,32 +81,24 @@ class ThetaPowerTcp : public rdma::WindowControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    rdma::RttRule GetRttRule() const override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
   protected:
     void Rescale(double factor) override;
 
   private:
-    /// A packet in flight.
-    struct Probe
-    {
-        int64_t psn;  //!< packet number
-        int64_t sent; //!< when it was sent (ps)
-    };
-
     // Attributes
     double m_gamma;          //!< weight of the new window
     DataRate m_additiveRate; //!< W_AI / T
     double m_margin;         //!< round-trip time over the base one that is not yet congestion
     double m_leastCurrent;   //!< lower bound of the current
 
-    Response m_response;        //!< window controlled by the power
-    double m_highest{0};        //!< highest power
-    std::deque<Probe> m_probes; //!< packets in flight
-    int64_t m_lastRtt{0};       //!< round-trip time of the previous ACK (ps)
-    int64_t m_lastTime{-1};     //!< arrival of the previous ACK (ps); -1: none yet
+    Response m_response;    //!< window controlled by the power
+    double m_highest{0};    //!< highest power
+    int64_t m_lastRtt{0};   //!< round-trip time of the previous ACK (ps)
+    int64_t m_lastTime{-1}; //!< arrival of the previous ACK (ps); -1: none yet
     TracedCallback<uint32_t, double, double, double> m_windowTrace; //!< Window
 };
 

@@ -68,7 +68,8 @@ class Fed
      */
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
-          m_control(CreateObject<T>())
+          m_control(CreateObject<T>()),
+          m_feeder(*m_control)
     {
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"}, {"Gamma", "0.5"}, {"AdditiveIncrease", "1Gbps"}};
@@ -89,7 +90,7 @@ class Fed
         {
             Frame frame;
             frame.psn = m_sent;
-            m_control->NotifySent(frame);
+            m_feeder.Send(frame);
         }
     }
 
@@ -103,7 +104,7 @@ class Fed
         Frame frame;
         frame.psn = psn;
         frame.repeat = true;
-        m_control->NotifySent(frame);
+        m_feeder.Send(frame);
     }
 
     /**
@@ -120,7 +121,7 @@ class Fed
         Frame frame;
         frame.word[1] = psn;
         frame.telemetry = &telemetry;
-        m_control->NotifyAck(frame);
+        m_feeder.Answer(frame);
     }
 
     /// The sender. @return it.
@@ -144,9 +145,10 @@ class Fed
         changes.push_back({window, reference, power});
     }
 
-    Ptr<QueuePair> m_queuePair; //!< of nobody
-    Ptr<T> m_control;           //!< the sender
-    uint32_t m_sent{0};         //!< next packet
+    Ptr<QueuePair> m_queuePair;   //!< of nobody
+    Ptr<T> m_control;             //!< the sender
+    rdma::tests::Feeder m_feeder; //!< of it
+    uint32_t m_sent{0};           //!< next packet
 };
 
 /**

@@ -72,8 +72,20 @@ CongestionControl::NotifySent(const lossless::Frame& /* frame */)
 {
 }
 
+RttRule
+CongestionControl::GetRttRule() const
+{
+    return RttRule::NONE;
+}
+
+bool
+CongestionControl::ChoosesRtt(const lossless::Frame& /* frame */, bool measuring) const
+{
+    return !measuring;
+}
+
 void
-CongestionControl::NotifyAck(const lossless::Frame& /* frame */)
+CongestionControl::NotifyAck(const Acknowledgement& /* ack */)
 {
 }
 
@@ -87,19 +99,30 @@ CongestionControl::NotifyCnp(const lossless::Frame& /* frame */)
 {
 }
 
+std::unique_ptr<CongestionReceiver>
+CongestionControl::MakeReceiver(const QueuePair& /* queuePair */) const
+{
+    return nullptr;
+}
+
+void
+CongestionControl::Report(lossless::Summary& /* summary */) const
+{
+}
+
 bool
-CongestionControl::NotifyData(const lossless::Frame& /* frame */)
+CongestionReceiver::NotifyData(const lossless::Frame& /* frame */)
 {
     return false;
 }
 
 void
-CongestionControl::NotifyAnswer(const lossless::Frame& /* data */, lossless::Frame& /* answer */)
+CongestionReceiver::NotifyAnswer(const lossless::Frame& /* data */, lossless::Frame& /* answer */)
 {
 }
 
 void
-CongestionControl::Report(lossless::Summary& /* summary */) const
+CongestionReceiver::Report(lossless::Summary& /* summary */) const
 {
 }
 

@@ -6,11 +6,14 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
+#include "rdma-rtt-meter.h"
+
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-frame.h"
 #include "ns3/lossless-switch-agent.h"
 #include "ns3/object.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,8 +33,62 @@ class QueuePair;
 
 /**
  * @ingroup rdma
- * @brief An end-to-end congestion control: one instance per queue pair, for both its sender and its
- * receiver.
+ * @brief What an ACK or NACK tells the sender.
+ */
+struct Acknowledgement
+{
+    const lossless::Frame& frame; //!< the ACK or NACK; its `telemetry` is that of the data frame,
+                                  //!< its `scheme` what the receiver's half wrote
+    uint64_t answered;            //!< packet that it answers
+    uint64_t first{0};            //!< first packet not acknowledged
+    uint64_t news{0};             //!< packets that it acknowledges and no answer before did
+    int64_t rtt{-1}; //!< round-trip time by the control's RttRule (ps); -1: it gives none
+
+    /// What an answer says by itself, without what the sender knows.
+    /// @param frame ACK or NACK.
+    explicit Acknowledgement(const lossless::Frame& frame)
+        : frame(frame),
+          answered(frame.word[1])
+    {
+    }
+
+    /// @return true if a gap was reported.
+    bool IsNack() const
+    {
+        return frame.kind == lossless::FrameKind::NACK;
+    }
+
+    /// @return true if a switch marked one of the packets that it answers (ECN).
+    bool IsMarked() const
+    {
+        return frame.ecn == lossless::Frame::ECN_MARKED;
+    }
+};
+
+/**
+ * @ingroup rdma
+ * @brief The receiver's half of a congestion control that has one: what it does with data.
+ */
+class CongestionReceiver
+{
+  public:
+    virtual ~CongestionReceiver() = default;
+    /// A data frame has been received.
+    /// @param frame the frame. @return true: send a congestion notification.
+    virtual bool NotifyData(const lossless::Frame& frame);
+    /// A data frame is answered by an ACK or a NACK, after the call of NotifyData for it.
+    /// @param data the data frame; its `queued` is its arrival time at the host (ps).
+    /// @param answer the ACK or NACK, whose Frame::scheme it may modify.
+    virtual void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer);
+    /// Add its numbers to the run's summary.
+    /// @param summary the summary.
+    virtual void Report(lossless::Summary& summary) const;
+};
+
+/**
+ * @ingroup rdma
+ * @brief An end-to-end congestion control: one instance per queue pair, for its sender. If the
+ * receiver takes part, MakeReceiver makes its half.
  *
  * The NIC enforces GetRate() and GetWindow(); after changing them from a timer call
  * QueuePair::Reconsider. After the sender's Notify functions the queue pair checks for changes
@@ -52,7 +109,7 @@ class CongestionControl : public Object
     /// @return its full TypeId name; empty if it needs none.
     virtual std::string GetSignaller() const;
     /// Does it use in-band network telemetry (INT)? Then switches write into its data frames, which
-    /// grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of the frame passed to NotifyAck
+    /// grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of what is passed to NotifyAck
     /// is that of the acknowledged data frame. QueuePair::GetBaseRtt and GetHops are available in
     /// any case.
     /// @return true if so; the same for all objects of a type.
@@ -66,21 +123,24 @@ class CongestionControl : public Object
     /// The sender sent a data frame.
     /// @param frame the frame.
     virtual void NotifySent(const lossless::Frame& frame);
-    /// An ACK or NACK has arrived; its `ecn` is that of the acknowledged data frame.
-    /// @param frame the frame.
-    virtual void NotifyAck(const lossless::Frame& frame);
+    /// Which round-trip times it wants. @return the rule; the same for all objects of a type.
+    virtual RttRule GetRttRule() const;
+    /// Is a packet to be measured? Called for packets sent for the first time, before NotifySent,
+    /// if the rule is CHOSEN.
+    /// @param frame the packet. @param measuring whether another one is being measured.
+    /// @return true if so; by default one is measured at a time.
+    virtual bool ChoosesRtt(const lossless::Frame& frame, bool measuring) const;
+    /// An ACK or NACK has arrived.
+    /// @param ack what it says.
+    virtual void NotifyAck(const Acknowledgement& ack);
     /// A timeout has expired and the sender retransmits.
     virtual void NotifyTimeout();
     /// A congestion notification has arrived.
     /// @param frame the frame.
     virtual void NotifyCnp(const lossless::Frame& frame);
-    /// The receiver has received a data frame.
-    /// @param frame the frame. @return true: send a congestion notification.
-    virtual bool NotifyData(const lossless::Frame& frame);
-    /// The receiver answers a data frame by an ACK or a NACK, after the call of NotifyData for it.
-    /// @param data the data frame; its `queued` is its arrival time at the host (ps).
-    /// @param answer the ACK or NACK, whose Frame::scheme it may modify.
-    virtual void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer);
+    /// Make the receiver's half, at set-up.
+    /// @param queuePair the queue pair. @return a new one; null: the receiver takes no part.
+    virtual std::unique_ptr<CongestionReceiver> MakeReceiver(const QueuePair& queuePair) const;
     /// Add its numbers to the run's summary.
     /// @param summary the summary.
     virtual void Report(lossless::Summary& summary) const;

@@ -111,7 +111,7 @@ QueuePair::Connect(uint32_t flow,
     SetHosts(src, dst);
     SetDemand(demand);
     m_send.Prepare(m_rateChange, PeekPointer(control));
-    m_receive.Start(m_ackEvery, m_reorderWindow, PeekPointer(control));
+    m_receive.Start(m_ackEvery, m_reorderWindow, control ? control->MakeReceiver(*this) : nullptr);
 }
 
 void
@@ -200,6 +200,16 @@ QueuePair::Move(QueuePairOwner* src, QueuePairOwner* dst)
     NS_LOG_INFO("flow " << m_flow << " moves to " << src->GetName() << " and " << dst->GetName());
     SetHosts(src, dst);
     Reconsider();
+}
+
+void
+QueuePair::Report(lossless::Summary& summary) const
+{
+    if (m_control)
+    {
+        m_control->Report(summary);
+    }
+    m_receive.Report(summary);
 }
 
 uint64_t

@@ -137,6 +137,10 @@ class QueuePair : public Connection, public RecoverySettings
         return m_control;
     }
 
+    /// Add the numbers of its congestion control to the run's summary.
+    /// @param summary the summary.
+    void Report(lossless::Summary& summary) const;
+
     /// Has its start time come? @return true if so.
     bool IsStarted() const
     {

@@ -7,6 +7,8 @@
 
 #include "rdma-queue-pair-owner.h"
 
+#include <utility>
+
 namespace ns3
 {
 namespace rdma
@@ -24,14 +26,25 @@ ReceiveQueue::ReceiveQueue(const Connection& connection, const RecoverySettings&
 }
 
 void
-ReceiveQueue::Start(uint32_t ackEvery, uint32_t reorderWindow, CongestionControl* control)
+ReceiveQueue::Start(uint32_t ackEvery,
+                    uint32_t reorderWindow,
+                    std::unique_ptr<CongestionReceiver> control)
 {
     m_ackEvery = ackEvery;
     m_reorderWindow = reorderWindow;
-    m_control = control;
+    m_control = std::move(control);
     if (!m_recovery.IsGoBackN() || reorderWindow > 0)
     {
         m_arrivals.KeepAhead();
+    }
+}
+
+void
+ReceiveQueue::Report(lossless::Summary& summary) const
+{
+    if (m_control)
+    {
+        m_control->Report(summary);
     }
 }
 

@@ -11,6 +11,8 @@
 #include "rdma-connection.h"
 #include "rdma-loss-recovery.h"
 
+#include <memory>
+
 namespace ns3
 {
 namespace rdma
@@ -50,13 +52,19 @@ class ReceiveQueue
 
     /// The settings are final.
     /// @param ackEvery packets per ACK. @param reorderWindow packets; 0: any gap is a loss.
-    /// @param control congestion control, or null.
-    void Start(uint32_t ackEvery, uint32_t reorderWindow, CongestionControl* control);
+    /// @param control receiver's half of the congestion control, or null.
+    void Start(uint32_t ackEvery,
+               uint32_t reorderWindow,
+               std::unique_ptr<CongestionReceiver> control);
     /// The whole message has arrived by a scale-up domain.
     void NotifyCarried();
     /// Process a frame.
     /// @param frame data frame; the caller keeps ownership.
     void Receive(const lossless::Frame& frame);
+
+    /// Add the numbers of its half of the congestion control to the run's summary.
+    /// @param summary the summary.
+    void Report(lossless::Summary& summary) const;
 
     /// @return the next packet in order.
     uint64_t GetExpected() const
@@ -78,13 +86,13 @@ class ReceiveQueue
     /// Count payload as delivered.
     void Deliver(uint64_t bytes);
 
-    const Connection& m_connection;        //!< what both ends know
-    const RecoverySettings& m_recovery;    //!< kind of loss recovery
-    CongestionControl* m_control{nullptr}; //!< or null
-    uint32_t m_ackEvery{1};                //!< packets per ACK
-    uint32_t m_reorderWindow{0};           //!< packets; 0: any gap is a loss
-    Arrivals m_arrivals;                   //!< packets received
-    uint32_t m_unanswered{0};              //!< packets since the last ACK
+    const Connection& m_connection;                //!< what both ends know
+    const RecoverySettings& m_recovery;            //!< kind of loss recovery
+    std::unique_ptr<CongestionReceiver> m_control; //!< or null
+    uint32_t m_ackEvery{1};                        //!< packets per ACK
+    uint32_t m_reorderWindow{0};                   //!< packets; 0: any gap is a loss
+    Arrivals m_arrivals;                           //!< packets received
+    uint32_t m_unanswered{0};                      //!< packets since the last ACK
     uint8_t m_unansweredEcn{0}; //!< bitwise or of Frame::ecn of packets since the last ACK or NACK
     bool m_gapKnown{false};     //!< the NACK for this gap has been sent
     Counters m_counters;        //!< see GetCounters

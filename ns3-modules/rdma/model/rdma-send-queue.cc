@@ -41,6 +41,7 @@ SendQueue::Prepare(lossless::RateChange rateChange, CongestionControl* control)
     m_rateChange = rateChange;
     m_control = control;
     m_window = m_connection.GetDemand().window;
+    m_meter.SetRule(control ? control->GetRttRule() : RttRule::NONE);
     m_recovery.Start();
 }
 
@@ -214,11 +215,23 @@ SendQueue::MakeNext(int64_t now)
     }
     if (m_control)
     {
-        m_control->NotifySent(*frame);
+        TellSent(*frame, now);
         UpdateRate(now); // the bytes sent may have changed it
     }
     m_recovery.WatchProgress(psn, now);
     return frame;
+}
+
+void
+SendQueue::TellSent(const Frame& frame, int64_t now)
+{
+    const RttRule rule = m_meter.GetRule();
+    if (rule != RttRule::NONE && (rule != RttRule::CHOSEN || frame.repeat ||
+                                  m_control->ChoosesRtt(frame, m_meter.IsMeasuring())))
+    {
+        m_meter.NoteSent(frame.psn, frame.repeat, now);
+    }
+    m_control->NotifySent(frame);
 }
 
 void
@@ -263,6 +276,7 @@ SendQueue::Receive(const Frame& frame)
     const uint64_t expected = frame.word[0];
     const uint64_t got = frame.word[1];
     const int64_t now = NowPs();
+    const uint64_t before = m_recovery.GetFirst();
     if (m_recovery.Advance(expected, now) && IsAcknowledged())
     {
         m_counters.acked = now;
@@ -278,7 +292,11 @@ SendQueue::Receive(const Frame& frame)
     m_recovery.NoteAnswer(nack, expected, got);
     if (m_control)
     {
-        m_control->NotifyAck(frame);
+        Acknowledgement ack(frame);
+        ack.first = m_recovery.GetFirst();
+        ack.news = ack.first - before;
+        ack.rtt = m_meter.Read(ack.first, got, now);
+        m_control->NotifyAck(ack);
     }
     Reconsider();
 }

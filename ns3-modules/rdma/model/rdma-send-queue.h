@@ -9,6 +9,7 @@
 #include "rdma-congestion-control.h"
 #include "rdma-connection.h"
 #include "rdma-loss-recovery.h"
+#include "rdma-rtt-meter.h"
 
 #include "ns3/lossless-rate.h"
 #include "ns3/traced-callback.h"
@@ -134,6 +135,8 @@ class SendQueue : private LossRecovery::Owner
     bool IsSending() const;
     /// Apply the rate of the traffic and of the congestion control.
     void UpdateRate(int64_t now);
+    /// Tell the congestion control of a packet that is sent, and measure it if it wants that.
+    void TellSent(const lossless::Frame& frame, int64_t now);
     /// The rate counts from a frame on.
     void StartLimiter(const lossless::Frame& frame, int64_t now);
 
@@ -149,6 +152,7 @@ class SendQueue : private LossRecovery::Owner
     bool m_paced{false};                 //!< the limiter applies
     bool m_inPort{false};                //!< a paced frame has not left the port yet
     lossless::RateLimiter m_limiter;     //!< paces packets
+    RttMeter m_meter;                    //!< for the congestion control
     Counters m_counters;                 //!< see GetCounters
 };
 

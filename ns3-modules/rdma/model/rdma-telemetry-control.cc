@@ -60,9 +60,9 @@ TelemetryControl::WantsTelemetry() const
 }
 
 void
-TelemetryControl::NotifyAck(const lossless::Frame& frame)
+TelemetryControl::NotifyAck(const Acknowledgement& ack)
 {
-    const Telemetry& now = *frame.telemetry;
+    const Telemetry& now = *ack.frame.telemetry;
     if (now.hops == 0 || (now.hops == m_before.hops && now.hop[0].time <= m_before.hop[0].time))
     {
         return; // no switch on the path, or overtaken by a later one
@@ -73,7 +73,7 @@ TelemetryControl::NotifyAck(const lossless::Frame& frame)
         m_roundEnd = std::max(m_roundEnd, m_next);
         return;
     }
-    const bool round = static_cast<int64_t>(frame.word[1]) >= m_roundEnd;
+    const bool round = static_cast<int64_t>(ack.answered) >= m_roundEnd;
     if (Compare(now, m_before, round))
     {
         m_before.Assign(now);

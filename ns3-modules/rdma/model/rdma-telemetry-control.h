@@ -30,7 +30,7 @@ class TelemetryControl : public WindowControl
     static TypeId GetTypeId();
 
     bool WantsTelemetry() const override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const Acknowledgement& ack) override;
 
   protected:
     /// Process the telemetry of an ACK.

@@ -178,25 +178,37 @@ Swift::GetTarget(double window) const
            std::clamp(scaled, 0.0, range);
 }
 
-void
-Swift::NotifySent(const Frame& frame)
+rdma::RttRule
+Swift::GetRttRule() const
 {
-    const uint64_t psn = frame.psn;
-    if (!frame.repeat)
-    {
-        m_sent.push_back(NowPs());
-        m_next = psn + 1;
-    }
-    else if (psn >= m_firstSent)
-    {
-        m_sent[psn - m_firstSent] = -1; // ambiguous: which transmission does the ACK belong to?
-    }
+    return rdma::RttRule::ANSWERED;
 }
 
 void
-Swift::NotifyAnswer(const Frame& data, Frame& answer)
+Swift::NotifySent(const Frame& frame)
 {
-    const rdma::QueuePairOwner& host = *m_queuePair->GetDestination();
+    if (!frame.repeat)
+    {
+        m_next = frame.psn + 1;
+    }
+}
+
+std::unique_ptr<rdma::CongestionReceiver>
+Swift::MakeReceiver(const rdma::QueuePair& queuePair) const
+{
+    return std::make_unique<DelayReporter>(queuePair);
+}
+
+DelayReporter::DelayReporter(const rdma::QueuePair& queuePair)
+    : m_queuePair(queuePair),
+      m_schemeByte(FramePool::ReserveSchemeBytes("swift", DELAY_BYTES))
+{
+}
+
+void
+DelayReporter::NotifyAnswer(const Frame& data, Frame& answer)
+{
+    const rdma::QueuePairOwner& host = *m_queuePair.GetDestination();
     const int64_t delay = NowPs() - data.queued + host.GetLatency() + host.GetAckDelay();
     const int64_t most = std::numeric_limits<uint32_t>::max();
     const auto nanoseconds = static_cast<uint32_t>(std::min(delay / NANO, most));
@@ -204,26 +216,18 @@ Swift::NotifyAnswer(const Frame& data, Frame& answer)
 }
 
 void
-Swift::NotifyAck(const Frame& frame)
+Swift::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    const uint64_t answered = frame.word[1];
-    const uint64_t expected = std::max(frame.word[0], m_acknowledged);
-    const uint64_t news = expected - m_acknowledged;
-    m_acknowledged = expected;
     m_timeouts = 0;
-    const int64_t sent = answered >= m_firstSent ? m_sent[answered - m_firstSent] : -1;
-    const uint64_t over = std::min(expected - std::min(expected, m_firstSent), m_sent.size());
-    m_sent.erase(m_sent.begin(), m_sent.begin() + static_cast<std::ptrdiff_t>(over));
-    m_firstSent += over;
-    if (sent >= 0)
+    if (ack.rtt >= 0)
     {
         uint32_t nanoseconds = 0;
-        std::memcpy(&nanoseconds, &frame.scheme[m_schemeByte], DELAY_BYTES);
+        std::memcpy(&nanoseconds, &ack.frame.scheme[m_schemeByte], DELAY_BYTES);
         const int64_t remote = NANO * static_cast<int64_t>(nanoseconds);
-        Sample(NowPs() - sent, remote + m_queuePair->GetSource()->GetLatency(), news);
+        Sample(ack.rtt, remote + m_queuePair->GetSource()->GetLatency(), ack.news);
     }
     // All NACKs for packets sent before a cut belong to the same loss.
-    if (frame.kind == FrameKind::NACK && expected >= m_lossEnd)
+    if (ack.IsNack() && ack.first >= m_lossEnd)
     {
         m_lossEnd = m_next;
         Cut(m_fabric, m_mostDecrease);

@@ -10,7 +10,6 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
 #include <string>
 
 /**
@@ -23,6 +22,24 @@ namespace ns3
 {
 namespace swift
 {
+
+/**
+ * @ingroup swift
+ * @brief Swift's receiver: it writes into each answer how long the packet was in the host.
+ */
+class DelayReporter : public rdma::CongestionReceiver
+{
+  public:
+    /// Constructor.
+    /// @param queuePair the queue pair.
+    explicit DelayReporter(const rdma::QueuePair& queuePair);
+
+    void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer) override;
+
+  private:
+    const rdma::QueuePair& m_queuePair; //!< the queue pair
+    uint32_t m_schemeByte;              //!< offset in Frame::scheme of the delay (ns)
+};
 
 /**
  * @ingroup swift
@@ -44,10 +61,12 @@ class Swift : public rdma::CongestionControl
 
     std::string Check() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    rdma::RttRule GetRttRule() const override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyTimeout() override;
-    void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer) override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& queuePair) const override;
     void Report(lossless::Summary& summary) const override;
 
     /// Target of the fabric delay.
@@ -91,19 +110,16 @@ class Swift : public rdma::CongestionControl
     double m_initialWindow;    //!< packets; 0: BDP of the path
     uint32_t m_resetThreshold; //!< consecutive timeouts
 
-    uint64_t m_line{0};         //!< rate of the link (bit/s)
-    double m_wireBits{0};       //!< wire bytes of a full packet
-    uint32_t m_schemeByte{0};   //!< offset in Frame::scheme of the delay at the receiver (ns)
-    uint64_t m_acknowledged{0}; //!< first packet not acknowledged
-    uint64_t m_firstSent{0};    //!< packet of the first entry of m_sent
-    std::deque<int64_t> m_sent; //!< when packets were sent (ps); -1: more than once
-    int64_t m_rtt{0};           //!< last round-trip time (ps)
-    Window m_fabric;            //!< controlled by the fabric delay
-    Window m_endpoint;          //!< controlled by the host delay
-    uint64_t m_next{0};         //!< first packet never sent
-    uint64_t m_lossEnd{0};      //!< m_next when a loss last cut the window
-    uint32_t m_timeouts{0};     //!< timeouts since the last ACK
-    uint64_t m_cuts{0};         //!< number of decreases
+    uint64_t m_line{0};       //!< rate of the link (bit/s)
+    double m_wireBits{0};     //!< wire bytes of a full packet
+    uint32_t m_schemeByte{0}; //!< offset in Frame::scheme of the delay at the receiver (ns)
+    int64_t m_rtt{0};         //!< last round-trip time (ps)
+    Window m_fabric;          //!< controlled by the fabric delay
+    Window m_endpoint;        //!< controlled by the host delay
+    uint64_t m_next{0};       //!< first packet never sent
+    uint64_t m_lossEnd{0};    //!< m_next when a loss last cut the window
+    uint32_t m_timeouts{0};   //!< timeouts since the last ACK
+    uint64_t m_cuts{0};       //!< number of decreases
     TracedCallback<uint32_t, int64_t, int64_t, double, double> m_sampleTrace; //!< Sample
 };
 

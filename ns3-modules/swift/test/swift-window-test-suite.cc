@@ -96,7 +96,8 @@ class Fed
      * @param settings attributes that differ: 20 us, 1 us a switch, no flow scaling, 10 packets
      */
     explicit Fed(const Settings& settings = {})
-        : m_swift(CreateObject<Swift>())
+        : m_swift(CreateObject<Swift>()),
+          m_feeder(*m_swift)
     {
         m_net.Set("QueuePair", "HeaderSize", 48);
         m_net.Set("Port", "Overhead", 20);
@@ -115,7 +116,7 @@ class Fed
         rdma::tests::Apply(m_swift, all);
         m_swift->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
         m_swift->Start(Holder::g_queuePair, 100 * GBPS);
-        m_swift->NotifyAnswer({}, m_answer); // for what the receiver adds of its own
+        m_reporter = m_swift->MakeReceiver(*Holder::g_queuePair);
     }
 
     ~Fed()
@@ -148,7 +149,7 @@ class Fed
         Frame frame;
         frame.psn = psn;
         frame.repeat = repeat;
-        m_swift->NotifySent(frame);
+        m_feeder.Send(frame);
     }
 
     /**
@@ -169,8 +170,8 @@ class Fed
         Frame answer;
         answer.kind = kind;
         answer.word = {expected, psn};
-        m_swift->NotifyAnswer(data, answer);
-        m_swift->NotifyAck(answer);
+        m_reporter->NotifyAnswer(data, answer);
+        m_feeder.Answer(answer);
     }
 
     /**
@@ -213,11 +214,12 @@ class Fed
         outcomes.push_back({fabric, endpoint, fabricWindow, endpointWindow});
     }
 
-    Network m_net;             //!< whose queue pair is used
-    int64_t m_now{1'000 * US}; //!< ps
-    Ptr<Swift> m_swift;        //!< the sender
-    Frame m_answer;            //!< of nothing
-    uint32_t m_psn{0};         //!< next packet of Feed
+    Network m_net;                                        //!< whose queue pair is used
+    int64_t m_now{1'000 * US};                            //!< ps
+    Ptr<Swift> m_swift;                                   //!< the sender
+    rdma::tests::Feeder m_feeder;                         //!< of it
+    std::unique_ptr<rdma::CongestionReceiver> m_reporter; //!< the receiver's half
+    uint32_t m_psn{0};                                    //!< next packet of Feed
 };
 
 } // namespace

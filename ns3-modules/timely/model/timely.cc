@@ -167,30 +167,32 @@ Timely::Check() const
     return problems;
 }
 
-/// Is a packet to be measured?
+rdma::RttRule
+Timely::GetRttRule() const
+{
+    return rdma::RttRule::CHOSEN;
+}
+
+/// Is a packet the last one of a segment?
 /// @param frame the packet. @return true if so.
 bool
-Timely::IsMeasured(const Frame& frame) const
+Timely::EndsSegment(const Frame& frame) const
 {
-    return m_segmentPackets ? (frame.psn + 1) % m_segmentPackets == 0 : m_probes.empty();
+    return (frame.psn + 1) % m_segmentPackets == 0;
+}
+
+bool
+Timely::ChoosesRtt(const Frame& frame, bool measuring) const
+{
+    return m_segmentPackets ? EndsSegment(frame) : !measuring;
 }
 
 void
 Timely::NotifySent(const Frame& frame)
 {
-    const bool measured = IsMeasured(frame);
-    if (frame.repeat)
-    {
-        // Ambiguous: which transmission does the ACK belong to?
-        std::erase_if(m_probes, [&frame](const Probe& probe) { return probe.psn == frame.psn; });
-    }
-    else if (measured)
-    {
-        m_probes.push_back({frame.psn, NowPs()});
-    }
     if (m_pacing == Pacing::SEGMENT)
     {
-        HoldSegment(frame, measured);
+        HoldSegment(frame, EndsSegment(frame));
     }
 }
 
@@ -213,18 +215,11 @@ Timely::HoldSegment(const Frame& frame, bool last)
 }
 
 void
-Timely::NotifyAck(const Frame& frame)
+Timely::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    int64_t sent = -1;
-    while (!m_probes.empty() &&
-           (frame.word[0] > m_probes.front().psn || frame.word[1] == m_probes.front().psn))
+    if (ack.rtt >= 0)
     {
-        sent = m_probes.front().sent; // of several acknowledged together, the last counts
-        m_probes.pop_front();
-    }
-    if (sent >= 0)
-    {
-        Sample(NowPs() - sent);
+        Sample(ack.rtt);
     }
 }
 

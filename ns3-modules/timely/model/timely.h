@@ -11,8 +11,6 @@
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
-
 /**
  * @defgroup timely TIMELY
  *
@@ -52,8 +50,10 @@ class Timely : public rdma::CongestionControl
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
     void NotifyPath() override;
     std::string Check() const override;
+    rdma::RttRule GetRttRule() const override;
+    bool ChoosesRtt(const lossless::Frame& frame, bool measuring) const override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
     /// TracedCallback signature of samples.
@@ -62,14 +62,7 @@ class Timely : public rdma::CongestionControl
     typedef void (*SampleCallback)(uint32_t flow, int64_t rtt, double gradient, double rate);
 
   private:
-    /// A measured packet.
-    struct Probe
-    {
-        uint32_t psn; //!< packet number
-        int64_t sent; //!< when it was sent (ps)
-    };
-
-    bool IsMeasured(const lossless::Frame& frame) const;
+    bool EndsSegment(const lossless::Frame& frame) const;
     void HoldSegment(const lossless::Frame& frame, bool last);
     void Sample(int64_t rtt);
     void Raise(bool mayBeHyper);
@@ -96,7 +89,6 @@ class Timely : public rdma::CongestionControl
     double m_step{0};             //!< additive step (bit/s)
     double m_minRtt{0};           //!< normalises gradients (ps)
     uint32_t m_segmentPackets{0}; //!< packets per segment; 0: a round trip
-    std::deque<Probe> m_probes;   //!< measured packets in flight
     double m_current{0};          //!< rate (bit/s)
     int64_t m_previous{-1};       //!< last round-trip time (ps); -1: none yet
     double m_difference{0};       //!< average difference of successive round trips (ps)

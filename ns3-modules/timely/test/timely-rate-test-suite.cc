@@ -61,7 +61,8 @@ class Fed
      */
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
-          m_timely(CreateObject<Timely>())
+          m_timely(CreateObject<Timely>()),
+          m_feeder(*m_timely)
     {
         lossless::UsePicoseconds();
         Settings all{{"AdditiveIncrease", "100Mbps"}, {"ReferenceRate", "0bps"}, {"Weight", "0.5"}};
@@ -117,7 +118,7 @@ class Fed
         Frame frame;
         frame.psn = psn;
         frame.repeat = repeat;
-        m_timely->NotifySent(frame);
+        m_feeder.Send(frame);
     }
 
     /**
@@ -130,7 +131,7 @@ class Fed
     {
         Frame frame;
         frame.word = {expected, psn};
-        m_timely->NotifyAck(frame);
+        m_feeder.Answer(frame);
     }
 
     /// The sender. @return it.
@@ -154,9 +155,10 @@ class Fed
         outcomes.push_back({rtt, gradient, rate});
     }
 
-    Ptr<QueuePair> m_queuePair; //!< of nobody
-    Ptr<Timely> m_timely;       //!< the sender
-    uint32_t m_psn{0};          //!< next packet
+    Ptr<QueuePair> m_queuePair;   //!< of nobody
+    Ptr<Timely> m_timely;         //!< the sender
+    rdma::tests::Feeder m_feeder; //!< of it
+    uint32_t m_psn{0};            //!< next packet
 };
 
 } // namespace

@@ -4,7 +4,6 @@
 #include "@module@-congestion-control.h"
 
 #include "ns3/lossless-attribute.h"
-#include "ns3/lossless-event.h"
 
 #include <algorithm>
 
@@ -12,9 +11,6 @@ namespace ns3
 {
 namespace @namespace@
 {
-
-using lossless::Frame;
-using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(@Class@);
 
@@ -47,34 +43,27 @@ void
     m_rate = lineRate;
 }
 
-void
-@Class@::NotifySent(const Frame& frame)
+rdma::RttRule
+@Class@::GetRttRule() const
 {
-    if (m_sent < 0 && !frame.repeat)
-    {
-        m_psn = frame.psn;
-        m_sent = NowPs();
-    }
+    return rdma::RttRule::CHOSEN; // by default one packet at a time
 }
 
 void
-@Class@::NotifyAck(const Frame& frame)
+@Class@::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    // word[0]: next packet in order, so that a lost ACK does not matter.
-    if (m_sent < 0 || frame.word[0] <= m_psn)
+    if (ack.rtt < 0)
     {
         return;
     }
-    const int64_t roundTrip = NowPs() - m_sent;
     const int64_t target = m_target.GetPicoSeconds();
-    m_sent = -1;
-    if (roundTrip <= target)
+    if (ack.rtt <= target)
     {
         m_rate = std::min(m_line, m_rate + m_step.GetBitRate());
         return;
     }
     ++m_decreases;
-    const double factor = static_cast<double>(target) / static_cast<double>(roundTrip);
+    const double factor = static_cast<double>(target) / static_cast<double>(ack.rtt);
     const auto lower = static_cast<uint64_t>(static_cast<double>(m_rate) * std::max(0.5, factor));
     m_rate = std::min(m_line, std::max(lower, m_step.GetBitRate()));
 }

@@ -39,8 +39,8 @@ class @Class@ : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    rdma::RttRule GetRttRule() const override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
   private:
@@ -48,9 +48,7 @@ class @Class@ : public rdma::CongestionControl
     Time m_target;   //!< largest round-trip time at which the rate still grows
     DataRate m_step; //!< increase per measured round trip
 
-    uint64_t m_line{0};     //!< rate of the link (bit/s)
-    uint32_t m_psn{0};      //!< packet being measured
-    int64_t m_sent{-1};     //!< when it was sent (ps); -1: none is measured
+    uint64_t m_line{0};      //!< rate of the link (bit/s)
     uint64_t m_decreases{0}; //!< number of decreases of the rate
 };
 

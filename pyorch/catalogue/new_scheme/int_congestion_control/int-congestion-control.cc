@@ -66,10 +66,10 @@ void
 }
 
 void
-@Class@::NotifyAck(const Frame& frame)
+@Class@::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    const Telemetry& now = *frame.telemetry;
-    const auto answered = static_cast<int64_t>(frame.word[1]);
+    const Telemetry& now = *ack.frame.telemetry;
+    const auto answered = static_cast<int64_t>(ack.answered);
     if (m_first < 0 || answered < m_first || now.hops == 0)
     {
         return; // sent before the last change

@@ -40,7 +40,7 @@ class @Class@ : public rdma::CongestionControl
     bool WantsTelemetry() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const lossless::Frame& frame) override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
   private:
