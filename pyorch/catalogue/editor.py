@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from pyorch.files.entries import report_models
 from pyorch.files.model import EACH, ENTRIES, KEYS, WHOLE, ExperimentFile
+from pyorch.files.variants import EXTENDS
 from pyorch.network import topology
 from pyorch.setting.attributes import (
     DEFAULTS,
@@ -30,6 +31,7 @@ from pyorch.traffic import base as traffic
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
+_EXTENDS = "A variant over which this one is laid."
 
 
 def schema_of(types: Catalogue) -> Schema:
@@ -63,8 +65,9 @@ def schema_of(types: Catalogue) -> Schema:
     of_settings = [*(key for key in KEYS if key not in WHOLE), *sections]
     for key in ENTRIES:
         keys[key]["items"] = {"anyOf": [keys[key]["items"], _group(keys[key]["items"], known)]}
-    known["VariantsTable"]["additionalProperties"] = patch = _patch(of_settings)
-    known["SweepTable"]["properties"]["scenario"]["additionalProperties"] = patch
+    patch, extends = _patch([*of_settings, EXTENDS]), {"type": "string", "description": _EXTENDS}
+    known["VariantsTable"]["additionalProperties"] = patch | {"properties": {EXTENDS: extends}}
+    known["SweepTable"]["properties"]["scenario"]["additionalProperties"] = _patch(of_settings)
     words = known["SweepTable"].pop("properties")
     keys["sweep"] |= _patch([*of_settings, *words]) | {"properties": words}
     return {

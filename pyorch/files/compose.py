@@ -13,7 +13,7 @@ from pyorch.base.findings import Findings, Path
 from pyorch.files.find import Document
 from pyorch.files.model import SCENARIO, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
-from pyorch.files.variants import FILES, MODULES
+from pyorch.files.variants import EXTENDS, FILES, MODULES
 from pyorch.plan import read_seeds
 
 _OF_FILES = frozenset({"topology", "traffic"})
@@ -99,8 +99,15 @@ def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]
         what = "variants that other files bring cannot be chosen in a file"
         return [Problem(override.where, what, None, "save it without only()")]
     content["variants"] = {name: one for name, one in variants.items() if name in wanted}
-    unknown = [name for name in wanted if name not in variants]
-    return [Problem(override.where, f"there is no variant {name!r}") for name in unknown]
+    told: list[tuple[str, str | None]] = [
+        (f"there is no variant {name!r}", None) for name in wanted if name not in variants
+    ]
+    for name in content["variants"]:
+        base = _table(variants, name).get(EXTENDS)
+        if isinstance(base, str) and base in variants and base not in wanted:
+            what = f"{name!r} extends {base!r}, which would not be in the file"
+            told.append((what, "choose both, or save it without only()"))
+    return [Problem(override.where, what, None, hint) for what, hint in told]
 
 
 def _table(content: dict[str, Any], key: str) -> dict[str, Any]:

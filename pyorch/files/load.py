@@ -110,7 +110,7 @@ class _Loader:
         written, folder = self.document.get("variants", {}), self.resolver.folder
         variants = read_variants(written, folder, self.paths, self.findings)
         self._change(("variants",), {name: one.changes for name, one in variants.items()})
-        variants = variants or {"": Variant("", [])}
+        variants = variants or {"": Variant("", "", [])}
         chosen = {name: variants[name] for name in self._only(variants, only)}
         sweep = self._sweep(settings)
         count = len(variants) * math.prod(map(len, sweep.values()))
@@ -316,20 +316,22 @@ class _Loader:
         label = self.findings.file
         texts = {".".join(override.path): override.where for override in self.overrides}
         scenario = str(swept.get(SCENARIO, ""))
-        of_scenario, of_variant = (
-            [(path, value, f"{where}: {dotted(path)}") for path, value in patch]
-            for where, patch in (
-                (f"{label}: sweep.{SCENARIO}.{scenario}", self.scenarios.get(scenario, [])),
-                (f"{variant.file or label}: variants.{name}", variant.changes),
-            )
-        )
+        of_scenario = [
+            (path, value, f"{label}: sweep.{SCENARIO}.{scenario}: {dotted(path)}")
+            for path, value in self.scenarios.get(scenario, [])
+        ]
+        of_variant = [
+            (path, value, f"{one.file or label}: variants.{one.name}: {dotted(path)}")
+            for one in variant.line
+            for path, value in one.changes
+        ]
         changes: list[tuple[Path, Any, str]] = [
             (tuple(key.split(".")), value, texts.get(key, f"{label}: sweep.{key}"))
             for key, value in swept.items()
             if key != SCENARIO or not self.scenarios
         ]
         changes += [(o.path, o.values[0], o.where) for o in fixed if ".".join(o.path) not in swept]
-        of_scheme = self._of_scheme(variant, of_scenario + of_variant + changes)
+        of_scheme = self._of_scheme(variant.line[0], of_scenario + of_variant + changes)
         changes = of_scenario + of_scheme + of_variant + changes
         origins = dict(self.findings.origins)
         for path, value, where in changes:

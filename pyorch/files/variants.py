@@ -2,18 +2,18 @@
 
 A file with variants has tables [variants.NAME], patches as in an experiment, or is a scheme file
 (pyorch.files.schemes). Those of modules join if they choose a scheme under a key that `modules`
-names.
+names. A table with `extends` is laid over another variant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from pyorch.base.errors import Problem, UserError, suggest
+from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.findings import Findings, Path, dotted
 from pyorch.build.sources import present_modules
 from pyorch.files.layers import read_layers
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FILES, MODULES = "files", "modules"
 """Keys of [variants] that are not variants."""
+EXTENDS = "extends"
+"""Key of [variants.NAME] that is no change: the variant over which it is laid."""
 COMPARED = get_args(Compared)
 _PATTERN = 'files, "schemes/*.toml"'
 _SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
@@ -33,17 +35,32 @@ _SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant: its file, and its changes; those of a scheme are made for each setting."""
+    """A variant: its file, and its own changes; those of a scheme are made for each setting.
+
+    extends: the name of the variant `base`, whose changes come before its own.
+    """
 
     file: str
+    name: str
     changes: list[tuple[Path, Any]]
     scheme: SchemeFile | None = None
+    extends: str = ""
+    base: Variant | None = None
+
+    @property
+    def line(self) -> list[Variant]:
+        """The variants that it extends, the first of them first, and itself."""
+        found = [self]
+        while (base := found[-1].base) is not None:
+            found.append(base)
+        return found[::-1]
 
     @property
     def chooses(self) -> str | None:
         """Which of COMPARED it is about; an end-to-end scheme may also choose those below it."""
-        keys = {path[0] for path, _ in self.changes}
-        keys |= {key for key, one in self.scheme.chosen.items() if one} if self.scheme else set()
+        keys = {path[0] for one in self.line for path, _ in one.changes}
+        schemes = [one.scheme for one in self.line if one.scheme]
+        keys |= {key for scheme in schemes for key, chosen in scheme.chosen.items() if chosen}
         return next((key for key in reversed(COMPARED) if key in keys), None)
 
 
@@ -62,6 +79,7 @@ def read_variants(
     found = dict(_patched(named, findings))
     for file in _files(table.get(FILES, []), folder, findings):
         _add(found, _read(file, file.name, findings), findings)
+    found = _linked(found, findings)
     _add(found, _of_modules(table.get(MODULES, []), bool(found), paths, findings), findings)
     return found
 
@@ -95,8 +113,49 @@ def may_change(path: Path, key: Path, findings: Findings) -> bool:
 
 
 def _patched(table: object, findings: Findings) -> Iterator[tuple[str, Variant]]:
+    extends: dict[str, str] = {}
+    if isinstance(table, dict):
+        table = dict(table)
+        for name, patch in table.items():
+            if isinstance(patch, dict) and EXTENDS in patch:
+                table[name] = {key: value for key, value in patch.items() if key != EXTENDS}
+                if isinstance(patch[EXTENDS], str) and patch[EXTENDS]:
+                    extends[name] = patch[EXTENDS]
+                    continue
+                what = f"{quoted(patch[EXTENDS])} is not allowed"
+                findings.add(("variants", name, EXTENDS), what, "the name of another variant")
     for name, changes in read_patches(("variants",), table, findings):
-        yield name, Variant(findings.file, changes)
+        yield name, Variant(findings.file, name, changes, extends=extends.get(name, ""))
+
+
+def _linked(found: Mapping[str, Variant], findings: Findings) -> dict[str, Variant]:
+    """Return variants with those that they extend; notes unknown ones and circles."""
+    linked: dict[str, Variant] = {}
+    for name in found:
+        way = [name]  # a loop, since a long line must not be a deep recursion
+        while (base := found[way[-1]].extends) in found and base not in (*way, *linked):
+            way.append(base)
+        last = found[way[-1]]
+        if base in way:
+            what = f"{' -> '.join([*way[way.index(base) :], base])} is a circle"
+            _complain(last, what, "a variant that does not extend this one", None, findings)
+        elif base and base not in found:
+            others = [one for one in found if one != last.name]
+            what, allowed = f"there is no variant {base!r}", one_of(others) or None
+            _complain(last, what, allowed, suggest(base, others), findings)
+        for one in reversed(way):
+            linked[one] = replace(found[one], base=linked.get(found[one].extends))
+    return {name: linked[name] for name in found}
+
+
+def _complain(
+    variant: Variant, what: str, allowed: str | None, hint: str | None, findings: Findings
+) -> None:
+    """Note a problem with what a variant extends."""
+    path = ("variants", variant.name, EXTENDS)
+    mine = variant.file == findings.file
+    where = findings.where(path) if mine else f"{variant.file}: {dotted(path)}"
+    findings.merge([Problem(where, what, allowed, hint)])
 
 
 def _add(
@@ -145,7 +204,8 @@ def _of_modules(
         return
     for module in present_modules(paths.modules):
         if module.comparison.is_file():
-            for name, variant in _read(module.comparison, str(module.comparison), findings):
+            read = _read(module.comparison, str(module.comparison), findings)
+            for name, variant in _linked(dict(read), findings).items():
                 if variant.chooses in keys:
                     yield name, variant
                 elif variant.chooses is None:
@@ -170,5 +230,5 @@ def _read(file: FilePath, label: str, findings: Findings) -> Iterator[tuple[str,
     else:
         scheme = read_scheme(content, own)
         if scheme is not None and not own.problems:
-            yield scheme.name, Variant(label, [], scheme)
+            yield scheme.name, Variant(label, scheme.name, [], scheme)
     findings.merge(own.problems)

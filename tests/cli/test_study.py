@@ -130,6 +130,17 @@ def test_changes_stand_in_the_saved_file(paths: Paths) -> None:
     assert [form(point)["run"]["drain_ps"] for point in loaded.points] == [7_000_000] * 2
 
 
+def test_a_variant_is_saved_with_the_one_that_it_extends(paths: Paths) -> None:
+    """Alone it would mean less; both mean what they mean without a file."""
+    variants = {"A": {"run.drain": "1us"}, "B": {"extends": "A"}, "C": {}}
+    study = built(paths, variants=variants)
+    with pytest.raises(UserError, match="'B' extends 'A', which would not be in the file"):
+        study.only("B").save("alone.toml")
+    study.only("A", "B").save("both.toml")
+    points = load_experiment("both.toml", paths=paths).points
+    assert [form(point)["run"]["drain_ps"] for point in points] == [1_000_000] * 2
+
+
 def test_a_study_never_changes(paths: Paths) -> None:
     """`set` and its sisters return another one."""
     study = built(paths)

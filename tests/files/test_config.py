@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import re
 from pathlib import Path
@@ -766,6 +767,130 @@ def _over(whole: str, part: str) -> str:
 def _name(piece: str) -> str:
     match = re.match(r"\[+([\w.-]+)", piece)
     return match[1] if match else ""
+
+
+#: B lays its own over A's, and C its own over both.
+EXTENDING = """
+[variants.C]
+extends = "B"
+buffer.xon = "7KB"
+[variants.A]
+buffer = { xoff = "9KB", xon = "8KB" }
+run.duration = "2ms"
+[variants.B]
+extends = "A"
+"buffer.xoff" = "10KB"
+"""
+
+
+def buffers(folder: Path, text: str, *overrides: str) -> dict[str, tuple[str, str]]:
+    """(XOFF, XON) of each variant."""
+    found = {}
+    for point in load(folder, text, *overrides).points:
+        buffer = form(point)["attributes"]["ns3::lossless::SharedBuffer"]
+        found[point.params["variant"]] = (buffer["Xoff"], buffer["Xon"])
+    return found
+
+
+def test_a_variant_is_laid_over_the_one_that_it_extends(tmp_path: Path) -> None:
+    """Lines of several, in any order in the file; each means what it is when written out."""
+    whole = """
+[variants.C]
+buffer = { xoff = "10KB", xon = "7KB" }
+run.duration = "2ms"
+[variants.A]
+buffer = { xoff = "9KB", xon = "8KB" }
+run.duration = "2ms"
+[variants.B]
+buffer = { xoff = "10KB", xon = "8KB" }
+run.duration = "2ms"
+"""
+    short = load(tmp_path, MINIMAL + EXTENDING).points
+    assert list(map(form, short)) == list(map(form, load(tmp_path, MINIMAL + whole).points))
+
+
+def test_an_option_changes_a_variant_and_those_that_extend_it(tmp_path: Path) -> None:
+    """As if it were written in the file; what extends it keeps its own keys."""
+    found = buffers(
+        tmp_path, MINIMAL + EXTENDING, "variants.A.buffer.xoff=11KB", "variants.A.buffer.xon=5KB"
+    )
+    assert found == {"C": ("10000", "7000"), "A": ("11000", "5000"), "B": ("10000", "5000")}
+    alone = buffers(tmp_path, MINIMAL + EXTENDING, "only=B")
+    assert alone == {"B": ("10000", "8000")}
+
+
+def test_a_variant_extends_one_of_another_file(tmp_path: Path) -> None:
+    """Of a file of variants, and a scheme file, whose values come first."""
+    paths = write(tmp_path, "")
+    (paths.experiments / "more.toml").write_text('[variants.A]\nbuffer.xoff = "9KB"\n')
+    (paths.experiments / "scheme.toml").write_text(
+        'name = "S"\nabout = "s"\n[values]\n'
+        '"buffer.xoff" = { value = "8KB", source = "s" }\n'
+        '"buffer.xon" = { value = "4KB", source = "s" }\n'
+    )
+    text = (
+        '[buffer]\nsize = "16MB"\nxon = "6KB"\n[variants]\nfiles = ["more.toml", "scheme.toml"]\n'
+        '[variants.B]\nextends = "A"\nbuffer.xon = "3KB"\n'
+        '[variants.T]\nextends = "S"\nbuffer.xon = "2KB"\n'
+    )
+    assert buffers(tmp_path, MINIMAL + text) == {
+        "B": ("9000", "3000"),
+        "T": ("8000", "2000"),
+        "A": ("9000", "6000"),
+        "S": ("8000", "4000"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("variants", "told"),
+    [
+        (
+            '[variants.Small]\n[variants.B]\nextends = "Smal"',
+            (
+                "experiments/x.toml: variants.B.extends: there is no variant 'Smal'\n"
+                "    allowed: Small\n    hint: did you mean 'Small'?"
+            ),
+        ),
+        (
+            '[variants.A]\nextends = "C"\n[variants.B]\nextends = "A"\n[variants.C]\nextends = "B"',
+            (
+                "experiments/x.toml: variants.B.extends: A -> C -> B -> A is a circle\n"
+                "    allowed: a variant that does not extend this one"
+            ),
+        ),
+        (
+            '[variants.A]\nextends = "A"',
+            (
+                "experiments/x.toml: variants.A.extends: A -> A is a circle\n"
+                "    allowed: a variant that does not extend this one"
+            ),
+        ),
+        (
+            '[variants.A]\nextends = ["B"]',
+            (
+                "experiments/x.toml: variants.A.extends: ['B'] is not allowed\n"
+                "    allowed: the name of another variant"
+            ),
+        ),
+        (
+            '[variants.A]\nbuffer.xoff = "80"\n[variants.B]\nextends = "A"',
+            "experiments/x.toml: variants.A: buffer.xoff: '80' lacks its unit",
+        ),
+    ],
+)
+def test_what_a_variant_cannot_extend(tmp_path: Path, variants: str, told: str) -> None:
+    """Each is one problem, at the variant in whose table it is written."""
+    (found,) = complaints(tmp_path, MINIMAL + variants)
+    assert found.startswith(told)
+
+
+def test_a_long_line_of_variants_is_read(tmp_path: Path) -> None:
+    """Longer than the interpreter's stack is deep."""
+    names = [f"V{number}" for number in range(1500)]
+    text = "[variants.V0]\nbuffer.xoff = '9KB'\nbuffer.xon = '8KB'\n" + "".join(
+        f"[variants.{name}]\nextends = '{base}'\n" for base, name in itertools.pairwise(names)
+    )
+    assert buffers(tmp_path, MINIMAL + text, "only=V1499") == {"V1499": ("9000", "8000")}
 
 
 def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ def test_every_misspelt_key_is_invalid(validator: jsonschema.Draft202012Validato
     "change",
     [
         {"variants": {"PFC": {"flow_contrl": ["pfc"]}}},
+        {"variants": {"PFC": {"extends": ["GFC"]}}},
+        {"sweep": {"scenario": {"near": {"extends": "far"}}}},
         {"sweep": {"bufer.alpha": [1, 2]}},
         {"scale": {"full": {"run.duration": "1s", "swep.x": [1]}}},
         {"run": {"duration": 5}},

@@ -258,11 +258,12 @@ def _most_switches(spec: RunSpec, network: Topology) -> int:
 
 def _changes(variant: Variant, scene: Content, network: Topology) -> dict[Path, Any] | str:
     """The changes of a scheme, computed for a run; or the reason why there are none."""
-    changes = dict(variant.changes)
-    if variant.scheme is not None:
+    changes = {path: value for one in variant.line for path, value in one.changes}
+    first = variant.line[0]
+    if first.scheme is not None:
         try:
             names = environment(scene, network, "the run")
-            found = variant.scheme.changes(names, variant.file, "the run")
+            found = first.scheme.changes(names, first.file, "the run")
             changes = {path: value for path, value, _ in found} | changes
         except UserError as error:
             return error.problems[0].what
