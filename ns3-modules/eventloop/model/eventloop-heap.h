@@ -6,6 +6,7 @@
 #ifndef EVENTLOOP_HEAP_H
 #define EVENTLOOP_HEAP_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -48,6 +49,14 @@ class EventHeap
     void Push(const PendingEvent& entry);
     /// Remove the first event. Precondition: not empty. @return event.
     PendingEvent Pop();
+
+    /// Put an event in the place of the first one. Precondition: not empty.
+    /// @param entry event.
+    void ReplaceFirst(const PendingEvent& entry)
+    {
+        SiftDown(0, entry);
+    }
+
     /// Remove the event at an index of Get().
     /// @param at index.
     void RemoveAt(std::size_t at);
@@ -64,6 +73,78 @@ class EventHeap
 
     std::vector<PendingEvent> m_entries; //!< children of i: 4 i + 1 .. 4 i + 4
 };
+
+inline void
+EventHeap::Push(const PendingEvent& entry)
+{
+    m_entries.push_back(entry);
+    SiftUp(m_entries.size() - 1, entry);
+}
+
+inline PendingEvent
+EventHeap::Pop()
+{
+    const PendingEvent top = m_entries.front();
+    RemoveAt(0);
+    return top;
+}
+
+inline void
+EventHeap::RemoveAt(std::size_t at)
+{
+    const PendingEvent last = m_entries.back();
+    m_entries.pop_back();
+    if (at == m_entries.size())
+    {
+        return;
+    }
+    if (at > 0 && last.Before(m_entries[(at - 1) / 4]))
+    {
+        SiftUp(at, last);
+    }
+    else
+    {
+        SiftDown(at, last);
+    }
+}
+
+inline void
+EventHeap::SiftUp(std::size_t at, const PendingEvent& entry)
+{
+    while (at > 0)
+    {
+        const std::size_t parent = (at - 1) / 4;
+        if (!entry.Before(m_entries[parent]))
+        {
+            break;
+        }
+        m_entries[at] = m_entries[parent];
+        at = parent;
+    }
+    m_entries[at] = entry;
+}
+
+inline void
+EventHeap::SiftDown(std::size_t at, const PendingEvent& entry)
+{
+    const std::size_t size = m_entries.size();
+    for (std::size_t child = 4 * at + 1; child < size; child = 4 * at + 1)
+    {
+        std::size_t first = child;
+        const std::size_t end = std::min(child + 4, size);
+        for (std::size_t i = child + 1; i < end; ++i)
+        {
+            first = m_entries[i].Before(m_entries[first]) ? i : first;
+        }
+        if (!m_entries[first].Before(entry))
+        {
+            break;
+        }
+        m_entries[at] = m_entries[first];
+        at = first;
+    }
+    m_entries[at] = entry;
+}
 
 } // namespace eventloop
 } // namespace ns3

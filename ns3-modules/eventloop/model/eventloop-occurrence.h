@@ -6,6 +6,8 @@
 #ifndef EVENTLOOP_OCCURRENCE_H
 #define EVENTLOOP_OCCURRENCE_H
 
+#include <cstdint>
+
 /**
  * @defgroup eventloop Event loop
  *
@@ -17,6 +19,74 @@ namespace ns3
 {
 namespace eventloop
 {
+
+/**
+ * @ingroup eventloop
+ * @brief Where an event happens. A CellLoop keeps the events of a cell together, and orders events
+ * of the same time by their places.
+ */
+class Place
+{
+  public:
+    static constexpr uint32_t MOST_CELLS = (1U << 16) - 1; //!< numbers of cells start at 1
+    static constexpr uint32_t MOST_NODES = 1U << 20;       //!< numbers of nodes start at 0
+    static constexpr uint32_t MOST_KINDS = 1U << 10;       //!< numbers of kinds start at 0
+
+    /// No place: such an event takes that of the event which first schedules it.
+    Place() = default;
+
+    /// A place.
+    /// @param cell its number, from 1. @param node number of the node. @param port index of the
+    /// port in it. @param kind of event, distinct among those of the port.
+    Place(uint16_t cell, uint32_t node, uint16_t port, uint16_t kind)
+        : m_word(uint64_t{cell} << 48 | 1ULL << 47 | uint64_t{node} << 26 | uint64_t{port} << 10 |
+                 kind)
+    {
+    }
+
+    /// A place that comes after all others of its cell.
+    /// @param cell its number, from 1. @param number distinguishes it from others; below 2^47.
+    Place(uint16_t cell, uint64_t number)
+        : m_word(uint64_t{cell} << 48 | number)
+    {
+    }
+
+    /// @return the number of its cell; 0: it is no place.
+    uint16_t GetCell() const
+    {
+        return static_cast<uint16_t>(m_word >> 48);
+    }
+
+    /**
+     * @brief Its rank among the places of an instant.
+     *
+     * The order of ports is drawn anew for every instant, so that of equal senders in step none
+     * is always first; that of the kinds of a port is fixed.
+     *
+     * @param salt of the instant, see SaltOf. @return distinct for distinct places, from 2^63.
+     */
+    uint64_t GetRank(uint64_t salt) const
+    {
+        // Each step permutes the numbers of ports, so that no two share a rank.
+        constexpr uint64_t PORTS = (1ULL << 36) - 1;
+        uint64_t port = ((m_word >> 10 ^ salt) * 0x9e3779b97f4a7c15) & PORTS;
+        port = ((port ^ port >> 18) * 0xbf58476d1ce4e5b9) & PORTS;
+        const bool drawn = m_word >> 47 & 1;
+        return 1ULL << 63 | (drawn ? port << 10 | (m_word & (MOST_KINDS - 1))
+                                   : 1ULL << 47 | (m_word & ((1ULL << 47) - 1)));
+    }
+
+    /// The salt of an instant.
+    /// @param time time steps. @return salt.
+    static uint64_t SaltOf(int64_t time)
+    {
+        const uint64_t mixed = static_cast<uint64_t>(time) * 0xbf58476d1ce4e5b9;
+        return mixed ^ mixed >> 32;
+    }
+
+  private:
+    uint64_t m_word{0}; //!< cell 16, is a port 1, then node 21, port 16, kind 10, or number 47
+};
 
 /**
  * @ingroup eventloop
@@ -46,6 +116,19 @@ class Occurrence
         m_function(this);
     }
 
+    /// Where it happens. @return place; only a CellLoop uses it.
+    Place GetPlace() const
+    {
+        return m_place;
+    }
+
+    /// Set where it happens, while it is not pending.
+    /// @param place place.
+    void SetPlace(Place place)
+    {
+        m_place = place;
+    }
+
     /// Memory that it will access, for prefetching. @return address, or nullptr.
     const void* GetSubject() const
     {
@@ -63,6 +146,7 @@ class Occurrence
   private:
     Function m_function;            //!< function to call
     const void* m_subject{nullptr}; //!< memory that it will access
+    Place m_place;                  //!< where it happens
 };
 
 } // namespace eventloop

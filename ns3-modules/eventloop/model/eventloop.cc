@@ -51,22 +51,16 @@ EventLoop::~EventLoop()
 void
 EventLoop::DoDispose()
 {
-    const auto forget = [](const Entry& entry) {
-        if (!(entry.what & OCCURRENCE))
-        {
-            reinterpret_cast<EventImpl*>(entry.what)->Unref();
-        }
-    };
-    std::for_each(m_run.get(), m_run.get() + m_runSize, forget);
+    std::for_each(m_run.get(), m_run.get() + m_runSize, &EventLoop::Forget);
     for (const EventHeap* heap : {&m_late, &m_far})
     {
-        std::for_each(heap->Get().begin(), heap->Get().end(), forget);
+        std::for_each(heap->Get().begin(), heap->Get().end(), &EventLoop::Forget);
     }
     for (uint32_t node : m_first)
     {
         for (; node != NONE; node = m_nodes[node].next)
         {
-            forget(m_nodes[node].entry);
+            Forget(m_nodes[node].entry);
         }
     }
     m_runSize = 0;
@@ -78,6 +72,15 @@ EventLoop::DoDispose()
         s_current = nullptr;
     }
     SimulatorImpl::DoDispose();
+}
+
+void
+EventLoop::Forget(const Entry& entry)
+{
+    if (!(entry.what & OCCURRENCE))
+    {
+        reinterpret_cast<EventImpl*>(entry.what)->Unref();
+    }
 }
 
 void
@@ -114,13 +117,7 @@ EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
 {
     if (time < m_now)
     {
-        // Either a sum that exceeded 2^63 or a mistake; the delay distinguishes them.
-        const auto delay =
-            static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(m_now));
-        NS_ABORT_MSG_IF(delay < 0,
-                        "an event was scheduled in the past: for "
-                            << time << " time steps, but it is " << m_now << " now");
-        m_far.Push(Entry{std::numeric_limits<int64_t>::max(), key, what});
+        m_far.Push(Entry{RequireFuture(time), key, what});
         return;
     }
     // Late events of an earlier slot may still be pending when the next slot has been taken.
@@ -134,6 +131,22 @@ EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
     m_halfCount += ahead >= N_SLOTS / 2;
     m_farCount += ahead >= N_SLOTS;
     ahead < N_SLOTS ? PushSlot(time, key, what) : m_far.Push(Entry{time, key, what});
+}
+
+int64_t
+EventLoop::RequireFuture(int64_t time) const
+{
+    if (time >= m_now)
+    {
+        return time;
+    }
+    // Either a sum that exceeded 2^63 or a mistake; the delay distinguishes them.
+    const auto delay =
+        static_cast<int64_t>(static_cast<uint64_t>(time) - static_cast<uint64_t>(m_now));
+    NS_ABORT_MSG_IF(delay < 0,
+                    "an event was scheduled in the past: for " << time << " time steps, but it is "
+                                                               << m_now << " now");
+    return std::numeric_limits<int64_t>::max();
 }
 
 inline void
@@ -408,26 +421,6 @@ EventLoop::AdaptWidth()
 // The loop
 
 inline void
-EventLoop::Execute(const Entry& entry)
-{
-    m_now = entry.time;
-    m_key = entry.key;
-    ++m_executed;
-    if (entry.what & OCCURRENCE)
-    {
-        reinterpret_cast<Occurrence*>(entry.what - OCCURRENCE)->Happen();
-    }
-    else
-    {
-        const Ptr<EventImpl> event(reinterpret_cast<EventImpl*>(entry.what), false);
-        const uint32_t context = static_cast<uint32_t>(m_key) & CONTEXT_MASK;
-        const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
-        PreEventHook(EventId(event, static_cast<uint64_t>(m_now), context, uid));
-        event->Invoke();
-    }
-}
-
-inline void
 EventLoop::Prefetch() const
 {
     // The order of the next events is known: prefetch their memory. First the events, later the
@@ -573,12 +566,16 @@ EventLoop::Remove(const EventId& id)
 }
 
 bool
+EventLoop::IsSame(const Entry& entry, const EventId& id)
+{
+    return entry.what == reinterpret_cast<uintptr_t>(id.PeekEventImpl()) &&
+           static_cast<uint32_t>(entry.key >> CONTEXT_BITS) == id.GetUid();
+}
+
+bool
 EventLoop::Extract(const EventId& id)
 {
-    const auto same = [&id](const Entry& entry) {
-        return entry.what == reinterpret_cast<uintptr_t>(id.PeekEventImpl()) &&
-               static_cast<uint32_t>(entry.key >> CONTEXT_BITS) == id.GetUid();
-    };
+    const auto same = [&id](const Entry& entry) { return IsSame(entry, id); };
     Entry* const end = m_run.get() + m_runSize;
     Entry* const run = std::find_if(m_run.get(), end, same);
     if (run != end)

@@ -129,14 +129,42 @@ class EventLoop : public SimulatorImpl
   protected:
     void DoDispose() override;
 
-  private:
     using Entry = PendingEvent; //!< one event
 
     static constexpr uintptr_t OCCURRENCE = 1;  //!< bit of Entry::what: an Occurrence
     static constexpr uint32_t NO_CONTEXT = ~0U; //!< ns3::Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1; //!< low bits of a Key
-    static constexpr uint32_t NONE = ~0U;                              //!< end of a list of nodes
-    static constexpr uint32_t N_SLOTS = 8192;                          //!< of the wheel
+
+    /// Add an event for which the wheel has no place: of the current slot or earlier, or beyond it,
+    /// or all nodes are used. A class without a wheel keeps all its events by this.
+    /// @param time time steps. @param key order. @param what see PendingEvent.
+    virtual void InsertElsewhere(int64_t time, Key key, uintptr_t what);
+    /// Remove a pending event.
+    /// @param id the event. @return false if it was not found.
+    virtual bool Extract(const EventId& id);
+    /// Is a pending event the one of an EventId?
+    /// @param entry pending event. @param id the other one. @return true if so.
+    static bool IsSame(const Entry& entry, const EventId& id);
+    /// Give up an event that will not be executed.
+    /// @param entry pending event.
+    static void Forget(const Entry& entry);
+    /// Abort if a time lies in the past.
+    /// @param time time steps; beyond the end of time if the sum of now and a delay wrapped.
+    /// @return the time, at most the end of time.
+    int64_t RequireFuture(int64_t time) const;
+    /// Set the clock to an event and execute it.
+    /// @param entry the event, no longer pending.
+    void Execute(const Entry& entry);
+
+    bool m_stop{false};                //!< Stop() was called
+    int64_t m_now{0};                  //!< time steps
+    uint64_t m_number{EventId::VALID}; //!< of the next event
+    Key m_key{CONTEXT_MASK};           //!< of the current event; CONTEXT_MASK: none
+    uint64_t m_executed{0};            //!< number of events executed
+
+  private:
+    static constexpr uint32_t NONE = ~0U;             //!< end of a list of nodes
+    static constexpr uint32_t N_SLOTS = 8192;         //!< of the wheel
     static constexpr uint32_t N_WORDS = N_SLOTS / 64; //!< of the set of slots that hold something
     static constexpr uint32_t LOOK_EVERY = 8192;   //!< events between two adaptations of the width
     static constexpr uint32_t WIDEST = 40;         //!< largest m_shift
@@ -160,7 +188,6 @@ class EventLoop : public SimulatorImpl
     }
 
     void Insert(int64_t time, Key key, uintptr_t what);
-    void InsertElsewhere(int64_t time, Key key, uintptr_t what);
     void PushSlot(int64_t time, Key key, uintptr_t what);
     void GrowNodes();
     bool Refill();
@@ -172,8 +199,6 @@ class EventLoop : public SimulatorImpl
     void FetchFar();
     void AdaptWidth();
     void Prefetch() const;
-    void Execute(const Entry& entry);
-    bool Extract(const EventId& id);
     Key MakeKey(uint32_t context);
     EventId Add(int64_t delay, uint32_t context, EventImpl* event);
 
@@ -197,15 +222,30 @@ class EventLoop : public SimulatorImpl
     uint32_t m_halfCount{0};               //!< of these, far if slots were half as wide
     uint32_t m_takenCount{0};              //!< slots taken since the last adaptation
     uint32_t m_widestSparse{WIDEST};       //!< upper bound of m_shift when slots hold few events
-    bool m_stop{false};                    //!< Stop() was called
-    int64_t m_now{0};                      //!< time steps
-    uint64_t m_number{EventId::VALID};     //!< of the next event
-    Key m_key{CONTEXT_MASK};               //!< of the current event; CONTEXT_MASK: none
-    uint64_t m_executed{0};                //!< number of events executed
     std::list<EventId> m_atDestroy;        //!< events of ScheduleDestroy
     std::thread::id m_thread;              //!< the only thread that may schedule
     std::array<uint32_t, N_SLOTS> m_first; //!< by slot: its first node
 };
+
+inline void
+EventLoop::Execute(const Entry& entry)
+{
+    m_now = entry.time;
+    m_key = entry.key;
+    ++m_executed;
+    if (entry.what & OCCURRENCE)
+    {
+        reinterpret_cast<Occurrence*>(entry.what - OCCURRENCE)->Happen();
+    }
+    else
+    {
+        const Ptr<EventImpl> event(reinterpret_cast<EventImpl*>(entry.what), false);
+        const uint32_t context = static_cast<uint32_t>(m_key) & CONTEXT_MASK;
+        const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
+        PreEventHook(EventId(event, static_cast<uint64_t>(m_now), context, uid));
+        event->Invoke();
+    }
+}
 
 } // namespace eventloop
 } // namespace ns3

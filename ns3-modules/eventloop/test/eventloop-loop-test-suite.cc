@@ -6,6 +6,8 @@
 
 // The reference is ns-3's own implementation: what it does with the same calls is right.
 
+#include "eventloop-test-death.h"
+
 #include "ns3/eventloop.h"
 #include "ns3/global-value.h"
 #include "ns3/nstime.h"
@@ -14,7 +16,6 @@
 #include "ns3/test.h"
 
 #include <algorithm>
-#include <csignal>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -22,14 +23,13 @@
 #include <random>
 #include <sstream>
 #include <string>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 using namespace ns3;
+using eventloop::Death;
+using eventloop::DieBy;
 using eventloop::EventLoop;
 using eventloop::Occurrence;
 
@@ -37,6 +37,7 @@ namespace
 {
 
 constexpr const char* OURS = "ns3::eventloop::EventLoop";
+constexpr const char* CELLS = "ns3::eventloop::CellLoop";
 constexpr const char* THEIRS = "ns3::DefaultSimulatorImpl";
 
 /// Use an event loop from now on. The former simulation is over.
@@ -198,6 +199,10 @@ class SameAsNs3Test : public TestCase
             const std::string ours = Program(seed, spread).Run();
             NS_TEST_EXPECT_MSG_GT(theirs.size(), 200, "the program did something");
             NS_TEST_ASSERT_MSG_EQ((ours == theirs), true, "seed " << seed);
+            Use(CELLS);
+            NS_TEST_ASSERT_MSG_EQ((Program(seed, spread).Run() == theirs),
+                                  true,
+                                  "without cells, seed " << seed);
         }
         Use(THEIRS);
     }
@@ -390,51 +395,6 @@ class BurstTest : public TestCase
 
     std::mt19937_64 m_random{3}; //!< of times
 };
-
-/// The output of a child process that aborts.
-struct Death
-{
-    bool aborted;     //!< by SIGABRT
-    std::string said; //!< on its standard error
-};
-
-/**
- * @brief Do something in a child process.
- *
- * @param act what to do.
- * @return how it ended.
- */
-Death
-DieBy(const std::function<void()>& act)
-{
-    std::cerr.flush();
-    int ends[2];
-    if (pipe(ends) != 0)
-    {
-        return {false, "no pipe"};
-    }
-    const pid_t child = fork();
-    if (child == 0)
-    {
-        const rlimit none{0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        std::signal(SIGABRT, SIG_DFL);
-        dup2(ends[1], STDERR_FILENO);
-        act();
-        _exit(0);
-    }
-    close(ends[1]);
-    std::string said;
-    char some[4096];
-    for (ssize_t n = 0; (n = read(ends[0], some, sizeof(some))) > 0;)
-    {
-        said.append(some, static_cast<std::size_t>(n));
-    }
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, said};
-}
 
 /// What is scheduled in the past aborts, with both times, also in a build without assertions.
 class PastTest : public TestCase
