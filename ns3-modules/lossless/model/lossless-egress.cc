@@ -198,7 +198,14 @@ Egress::Push(Frame* frame)
     frame->queued = NowPs();
     frame->order = m_joined++;
     m_queues[queue].Push(frame);
-    NoteFrames(queue, frame->bytes);
+    if (queue < N_CLASSES)
+    {
+        m_ready.SetFilled(queue, true);
+    }
+    else
+    {
+        NoteFrames(queue, frame->bytes);
+    }
     TellTrace(frame->cls);
     for (QueueSelector* selector : m_selectors)
     {
@@ -272,11 +279,15 @@ Egress::Pop(uint16_t queue, int64_t now)
     if (queue >= N_CLASSES)
     {
         OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);
+        NoteFrames(queue, -int64_t{frame->bytes});
     }
-    NoteFrames(queue, -int64_t{frame->bytes});
     TellTrace(frame->cls);
     if (frames.GetFrames() == 0)
     {
+        if (queue < N_CLASSES)
+        {
+            m_ready.SetFilled(queue, false);
+        }
         Reopen(queue);
     }
     for (SentListener* listener : m_sentListeners)
