@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools.develop import GROUPED
+
+pytestmark = pytest.mark.processes
 
 SIX_TESTS = """
 import os, pathlib, pytest
-
-pytestmark = pytest.mark.processes
 
 @pytest.mark.xdist_group("together")
 @pytest.mark.parametrize("number", range(6))
