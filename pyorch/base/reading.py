@@ -299,12 +299,15 @@ def refuse_excess(document: Any, label: str) -> None:
         raise UserError([Problem(f"{label}: {place}" if place else label, what)])
 
 
-def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, str]]:
+def excesses(
+    document: Any, place: tuple[Any, ...] = (), clean: set[str] | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield (place, what is wrong) of what no file may have, though a parser takes it.
 
     That is nesting too deep, a number too large, ESC in a text, and a date or time of day. place:
-    of the document in a larger one.
+    of the document in a larger one. clean: texts that have been read to their end already.
     """
+    clean = set() if clean is None else clean  # an alias stands for a long text again and again
     if not isinstance(document, dict | list):
         if what := _excess_of(document):
             yield ".".join(map(str, place)), what
@@ -313,8 +316,12 @@ def excesses(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[str, 
         yield str(place[0]), TOO_DEEP
         return
     for key, part in document.items() if isinstance(document, dict) else enumerate(document):
+        if isinstance(part, str) and part in clean:
+            continue
         if isinstance(part, dict | list) or _excess_of(part):
-            yield from excesses(part, (*place, key))
+            yield from excesses(part, (*place, key), clean)
+        elif isinstance(part, str):
+            clean.add(part)
 
 
 def _excess_of(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pyorch.base import units
+from pyorch.base import reading, units
 from pyorch.base.errors import SHOWN_PROBLEMS, UserError
 from pyorch.base.reading import excesses
 from pyorch.cli import base as cli
@@ -284,6 +284,22 @@ def test_what_lies_deep_below_a_long_name_costs_little_memory(tmp_path: Path) ->
     assert list(excesses(whole)) == [
         (f"{name}.7.0", "the number is out of range, -(2^64 - 1) to 2^64 - 1")
     ]
+
+
+def test_a_text_is_read_once_however_often_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """YAML's aliases repeat a long text 100,000 times; what is wrong is told each time."""
+    read: list[object] = []
+    check = reading._excess_of
+
+    def counted(value: object) -> str:
+        read.append(value)
+        return check(value)
+
+    monkeypatch.setattr(reading, "_excess_of", counted)
+    long, wrong = "x" * 10**6, "\x1b"
+    assert list(excesses({"a": [long] * 1000, "b": [[long]], "c": {"d": long}})) == []
+    assert read == [long]
+    assert [place for place, _ in excesses({"a": [long, wrong, wrong]})] == ["a.1", "a.2"]
 
 
 def test_names_beyond_what_the_file_system_takes(
