@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -51,8 +52,9 @@ def run_tests(
     match it, without sanitizers. many: only the C++ suites, release, including
     cases with thousands of random networks. everything: also what passed already with the same
     inputs; if all passes, write the project's record of it. coverage: print how much of each file
-    of pyorch pytest covers.
+    of pyorch pytest covers. The last line but one says how long it took.
     """
+    began, used = time.monotonic(), _cpu()
     paths = default_paths()
     chosen = Chosen(quick, expression, many, coverage, everything)
     green, inputs = Green(paths), Inputs(paths)
@@ -67,8 +69,14 @@ def run_tests(
         _record(paths, green, inputs, suites)
         if good and everything:
             _publish(paths)
+    print(f"took {time.monotonic() - began:.0f} s and {_cpu() - used:.0f} CPU-s")
     print(line)
     return OK if good else FAILED
+
+
+def _cpu() -> float:
+    """CPU time of this process and all that it has started and waited for [s]."""
+    return sum(os.times()[:4])
 
 
 @dataclass(frozen=True)
