@@ -222,6 +222,7 @@ def test_what_a_job_prints_is_written_whole_or_not_at_all(
 # Bad input, from the outside
 
 
+@pytest.mark.processes
 def test_a_misspelt_experiment_gets_a_suggestion(invoke: Invoke) -> None:
     """An unknown name gives exit code 2 and the nearest one."""
     done = invoke("experiment", "gfc/two-to-on")
@@ -230,6 +231,7 @@ def test_a_misspelt_experiment_gets_a_suggestion(invoke: Invoke) -> None:
     assert "did you mean 'gfc/two-to-one'?" in done.stderr
 
 
+@pytest.mark.processes
 def test_every_set_reaches_the_experiment(invoke: Invoke, small: str) -> None:
     """All --set options are handed on, and all their problems come back at once."""
     done = invoke("show", small, "--set", "run.duratio=1us", "--set", "topology.hots=3,4")
@@ -260,6 +262,7 @@ def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
         assert "\x1b" not in refused.stderr
 
 
+@pytest.mark.processes
 def test_show_prints_what_a_file_leaves_unset(invoke: Invoke, small: str) -> None:
     """Of every section in use, with the values that `schemes` has for its keys; no key twice."""
     shown = invoke("show", small, "--set", "switch.route_delay=3us", "--only", "PFC").stdout

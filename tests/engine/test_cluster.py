@@ -967,6 +967,7 @@ def run_node(root: Path, made: Submission, *more: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.processes
 def test_a_job_without_the_build_says_what_to_share(tmp_path: Path) -> None:
     """A node that does not see the project's folder is distinguished from a defect."""
     store = make_store(tmp_path)

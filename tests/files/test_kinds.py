@@ -252,6 +252,7 @@ def test_files_of_kinds_must_be_there(paths: Paths, line: str, told: str) -> Non
     assert told in problem(paths)
 
 
+@pytest.mark.processes
 def test_an_installed_package_brings_kinds(paths: Paths, tmp_path: Path) -> None:
     """Its entry point is found; runs that use one of its kinds name package and version."""
     site = tmp_path / "site"

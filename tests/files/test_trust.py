@@ -263,6 +263,7 @@ def test_root_uses_no_project_of_another(project: Path) -> None:
     assert "belongs to nobody" in refusal(project_root)
 
 
+@pytest.mark.processes
 def test_trust_is_a_verb(project: Path) -> None:
     """`pyorch trust` works where every other verb is refused, and names the files."""
 
@@ -423,6 +424,7 @@ def test_a_study_that_hides_a_shipped_one_is_named(tmp_path: Path) -> None:
 # Python's own modules
 
 
+@pytest.mark.processes
 def test_programs_do_not_look_into_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -302,6 +302,7 @@ def write_one(place: tuple[Path, int]) -> None:
     gallery.refresh(results)
 
 
+@pytest.mark.processes
 def test_reports_at_the_same_time_are_all_in_the_gallery(tmp_path: Path) -> None:
     """The last writer has seen all summaries."""
     with ProcessPoolExecutor(8) as pool:

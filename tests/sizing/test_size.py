@@ -158,6 +158,7 @@ def test_the_toml_is_accepted_and_the_simulator_agrees(tmp_path: Path, delay: st
     assert at_bound["summary"]["published_headroom_bytes"] == switch.eta(switch.ports[0])
 
 
+@pytest.mark.processes
 def test_the_command(tmp_path: Path) -> None:
     """`invoke size` prints a table and TOML, and says in one message what is wrong."""
     done = _invoke("size", "--asic", "tomahawk", "--classes", "2")

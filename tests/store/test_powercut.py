@@ -387,6 +387,7 @@ def unreadable(moment: Moment) -> list[str]:
         return [*lost, *_files(moment)]
 
 
+@pytest.mark.processes
 def test_no_power_cut_spoils_a_submission(submitted: list[Step]) -> None:
     """A submission is listed with all its files, or not at all; once submitted it is listed."""
     states = list(moments(submitted, STATES))
