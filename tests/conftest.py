@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from pyorch.base.errors import UserError
 from pyorch.base.paths import default_paths
+from tools.develop import NOT_QUICK
 from tools.green import SHOWN, Green, Inputs
 
 # how long an example takes says how busy the machine is
@@ -49,6 +50,18 @@ def _rank(item: pytest.Item) -> int:
     if item.get_closest_marker("xdist_group"):
         return 1
     return 2 if item.get_closest_marker("slow") else 3
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test of `invoke test --quick` that compiles all modules must have the mark `cpp`."""
+    from pyorch.build import builder
+
+    def refuse(*_: object) -> None:
+        pytest.fail("compiles C++ without the mark cpp")
+
+    if not any(map(request.node.get_closest_marker, NOT_QUICK)):
+        monkeypatch.setattr(builder, "_compile", refuse)
 
 
 class _Recorder:

@@ -112,6 +112,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.cpp
 @pytest.mark.parametrize(("number", "name"), list(enumerate(("hpcc", "hpcc_paper", "paper"))))
 def test_the_sets_of_dcqcn_are_those_of_their_origins(number: int, name: str) -> None:
     """Value by value, as C++ gets them."""
@@ -175,6 +176,7 @@ def test_presets_are_listed_and_found_with_their_sources(tmp_path: Path) -> None
     assert "        presets: wide, late" in render([gfc], 80, whole=False)
 
 
+@pytest.mark.cpp
 def test_irn_is_found() -> None:
     """A preset of the queue pairs, without a class of its own."""
     types = catalogue(load_schema(ensure_built()))

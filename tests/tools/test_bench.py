@@ -87,6 +87,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert record.load(tmp_path / "none.json") is None
 
 
+@pytest.mark.cpp
 @pytest.mark.parametrize("file", sorted(default_paths().benchmarks.glob("*.toml")), ids=str)
 def test_program_and_experiment_simulate_the_same(file: Path) -> None:
     """A workload has the hops it is known by: 6 links for every packet of 1000 B."""
