@@ -524,7 +524,7 @@ Bfc::ReceiveControl(const ControlFrame& control)
     {
         return false;
     }
-    if (KeepLossless(1U << message.cls) == 0)
+    if (m_port->KeepLossless(1U << message.cls) == 0)
     {
         return true;
     }

@@ -265,7 +265,7 @@ Credit::ReceiveControl(const ControlFrame& control)
     {
         return false;
     }
-    const uint32_t classes = KeepLossless(control.classes);
+    const uint32_t classes = m_port->KeepLossless(control.classes);
     if (classes == 0)
     {
         return true;

@@ -284,7 +284,7 @@ Gentle::ReceiveControl(const ControlFrame& control)
         return false;
     }
     const int64_t now = NowPs();
-    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
+    for (uint32_t left = m_port->KeepLossless(control.classes); left; left &= left - 1)
     {
         const auto cls = static_cast<uint8_t>(std::countr_zero(left));
         SetRate(cls, GetRate(control.value[cls]), now);

@@ -5,9 +5,6 @@
  */
 #include "lossless-flow-control.h"
 
-#include "lossless-port-owner.h"
-#include "lossless-port.h"
-
 namespace ns3
 {
 namespace lossless
@@ -27,17 +24,6 @@ void
 FlowControl::SetPort(Port* port)
 {
     m_port = port;
-}
-
-uint32_t
-FlowControl::KeepLossless(uint32_t classes) const
-{
-    const uint32_t kept = classes & m_port->GetNode().GetBuffer().GetLosslessClasses();
-    if (kept != classes)
-    {
-        m_port->GetChain().NoteIgnored();
-    }
-    return kept;
 }
 
 BufferDemand

@@ -76,7 +76,7 @@ class FlowControl : public Object
     virtual std::string Warn() const;
 
     /// A control frame from the peer takes effect. What it says of classes that are not lossless
-    /// here has none; see KeepLossless.
+    /// here has none; see Port::KeepLossless.
     /// @param control the frame. @return true if it belongs to this scheme.
     virtual bool ReceiveControl(const ControlFrame& control);
 
@@ -89,16 +89,6 @@ class FlowControl : public Object
     virtual void Report(Summary& summary) const;
 
   protected:
-    /**
-     * @brief The classes of a control frame from the peer that this port obeys: those that its node
-     * treats as lossless. As in IEEE 802.1Q, a priority that no flow control protects cannot be
-     * held back by one. A frame that addresses other classes, too, is counted as ignored.
-     *
-     * @param classes classes that the frame addresses: bit c is set for class c.
-     * @return those to obey.
-     */
-    uint32_t KeepLossless(uint32_t classes) const;
-
     Port* m_port{nullptr}; //!< port it belongs to
 };
 

@@ -137,6 +137,17 @@ Port::Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t
     m_peer = peer;
 }
 
+uint32_t
+Port::KeepLossless(uint32_t classes)
+{
+    const uint32_t kept = classes & m_node->GetBuffer().GetLosslessClasses();
+    if (kept != classes)
+    {
+        m_chain.NoteIgnored();
+    }
+    return kept;
+}
+
 void
 Port::AddFlowControl(Ptr<FlowControl> flowControl)
 {

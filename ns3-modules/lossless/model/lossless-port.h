@@ -271,6 +271,16 @@ class Port : public LinkEnd
         return m_counters;
     }
 
+    /**
+     * @brief The classes of a control frame from the peer that this port obeys: those that its node
+     * treats as lossless. As in IEEE 802.1Q, a priority that no flow control protects cannot be
+     * held back by one. A frame that addresses other classes, too, is counted as ignored.
+     *
+     * @param classes classes that the frame addresses: bit c is set for class c.
+     * @return those to obey.
+     */
+    uint32_t KeepLossless(uint32_t classes);
+
     /// Total time, summed over classes, for which they were paused until now. @return ps.
     int64_t GetPausedTime() const
     {

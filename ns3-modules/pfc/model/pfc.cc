@@ -188,7 +188,7 @@ Pfc::ReceiveControl(const ControlFrame& control)
     {
         return false;
     }
-    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
+    for (uint32_t left = m_port->KeepLossless(control.classes); left; left &= left - 1)
     {
         const auto cls = static_cast<uint8_t>(std::countr_zero(left));
         const uint32_t quanta = control.value[cls];

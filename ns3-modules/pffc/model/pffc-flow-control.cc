@@ -549,7 +549,7 @@ Pffc::ReceiveControl(const ControlFrame& control)
 {
     Message message;
     const bool mine = Read(control, message);
-    if (mine && KeepLossless(1U << message.cls) != 0)
+    if (mine && m_port->KeepLossless(1U << message.cls) != 0)
     {
         m_sender.Receive(message);
     }

@@ -104,7 +104,7 @@ bool
     {
         return false;
     }
-    for (uint32_t left = KeepLossless(control.classes); left; left &= left - 1)
+    for (uint32_t left = m_port->KeepLossless(control.classes); left; left &= left - 1)
     {
         const auto cls = static_cast<uint8_t>(std::countr_zero(left));
         Obey(cls, control.value[cls] != 0);
