@@ -120,7 +120,14 @@ class Findings:
         if first["type"] == "extra_forbidden":
             self.unknown((*path, *at), "key", at[-1], _keys_at(model, at[:-1]))
         elif first["type"] == "missing":
-            self.add((*path, *at), "missing", None, f"add '{at[-1]} = ...'")
+            hint = f"add '{at[-1]} = ...'"
+            place = (*path, *at)
+            # a table of an included file goes on in the file that includes it, an entry does not
+            if not self.where(place).startswith(self.file) and all(
+                isinstance(k, str) for k in path
+            ):
+                hint += f" there, or in {self.file}"
+            self.add(place, "missing", None, hint)
         else:
             told = [_tell(detail) for detail in found]
             allowed = [text for _, text in told if text]

@@ -1019,6 +1019,17 @@ def test_what_is_wrong_in_an_included_file_is_told_with_its_name(tmp_path: Path)
     assert any(one.startswith(unreadable) for one in complaints(tmp_path, text))
 
 
+def test_a_key_missing_in_an_included_table_may_be_added_in_either_file(tmp_path: Path) -> None:
+    """Both are named: nobody looks for the fault of a file in one that others include, too."""
+    parts = tmp_path / "experiments" / "parts"
+    parts.mkdir(parents=True)
+    (parts / "run.toml").write_text("[run]\nseeds = 2\n")
+    text = 'include = ["parts/run.toml"]\n' + MINIMAL.replace("duration", "warmup")
+    told = "\n".join(complaints(tmp_path, text))
+    where = "experiments/parts/run.toml: run.duration: missing"
+    assert f"{where}\n    hint: add 'duration = ...' there, or in experiments/x.toml" in told
+
+
 def test_a_file_that_several_include_counts_once(tmp_path: Path) -> None:
     """Where it is included first: what lies over it there is not undone by the other way to it."""
     parts = tmp_path / "experiments" / "parts"
