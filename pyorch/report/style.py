@@ -103,9 +103,9 @@ def load_quickly() -> None:
     """Load the drawing libraries, if necessary, without Matplotlib's lists of properties.
 
     Matplotlib adds them to docstrings for `help`, which takes half of its loading time; commands
-    do not need them.
+    do not need them, readers of a notebook may.
     """
-    if "matplotlib.artist" in sys.modules:
+    if {"matplotlib.artist", "IPython"} & sys.modules.keys():
         return
     from matplotlib.artist import Artist
 
