@@ -67,8 +67,8 @@ class ExpectModel(Entry):
     min: QuantityText | None = None
     max: QuantityText | None = None
     equals: QuantityText | None = None
-    status: Literal["verified", "derived", "fluid model", "ours"]
-    source: str = Field(min_length=1)
+    status: Literal["verified", "derived", "fluid model", "ours"] = "ours"
+    source: str = ""
     fails: bool = True
     comparable: bool = True
     why: str = ""
@@ -95,6 +95,11 @@ class ExpectModel(Entry):
             raise ValueError(
                 "no criterion: give 'expected' with 'tolerance' or 'absolute', "
                 "or 'min', 'max' or 'equals'"
+            )
+        if self.status != "ours" and not self.source:
+            raise ValueError(
+                f"status = \"{self.status}\" needs 'source': where the number comes from; without "
+                "both the criterion is yours"
             )
         bounds = any(bound is not None for bound in (self.min, self.max, self.equals))
         if self.printed and not (bounds and self.status == "verified"):

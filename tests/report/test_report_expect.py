@@ -120,6 +120,12 @@ def test_status_decides_what_a_difference_means(
     assert (result.verdict, result.failed) == (verdict, failed)
 
 
+def test_a_criterion_of_ones_own_needs_no_source() -> None:
+    """Neither `status` nor `source`: what is expected is enough."""
+    entry = {"what": "a short queue", "metric": "queue", "max": "80KB"}
+    assert ExpectModel.model_validate(entry).judged_by() == "≤ 80 KB (ours)"
+
+
 def test_tolerance_is_inclusive_and_exact_at_its_border() -> None:
     """A relative and an absolute tolerance, just inside and just outside."""
     assert judge(**{**SETTLES, "expected": "80KB", "tolerance": 0.0625}).verdict == "agrees"
@@ -189,6 +195,7 @@ def test_absent_runs_are_not_measured() -> None:
     ("keys", "message"),
     [
         ({}, "no criterion"),
+        ({"max": "75KB", "status": "verified", "source": ""}, "needs 'source'"),
         ({"expected": "75KB"}, "no criterion"),
         ({"tolerance": 0.1}, "need 'expected'"),
         ({"expected": 1, "tolerance": 0.1, "absolute": 1}, "not both"),
