@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import itertools
 import random
 import re
 from collections.abc import Iterator
@@ -46,6 +47,10 @@ STRUCTURES: list[Any] = [
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z/]+)")
 _MIXED_UNITS = ["ps", "ns", "us", "ms", "s", "B", "KB", "MB", "MiB", "bps", "kbps", "Gbps", "Tbps"]
 _DEEP = [50, 200, 2_000, 100_000]
+
+
+MOST_PLACES = 50_000
+"""Places that a document may have: each copy of a part into another can double them."""
 
 
 def generator(*seed: object) -> random.Random:
@@ -124,6 +129,13 @@ def misspelt(rng: random.Random, word: str) -> str:
 
 def change_document(rng: random.Random, document: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return a document with something wrong in it, and what was done."""
+    changed, told = _changed(rng, document)
+    if any(itertools.islice(places(changed), MOST_PLACES, None)):
+        return document, f"{told}, which would make it too long"
+    return changed, told
+
+
+def _changed(rng: random.Random, document: dict[str, Any]) -> tuple[dict[str, Any], str]:
     document = copy.deepcopy(document)
     known = list(places(document))
     if not known:
