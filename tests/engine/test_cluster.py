@@ -1057,7 +1057,7 @@ def test_a_dry_run_writes_and_submits_nothing(
 ) -> None:
     """It shows the runs, how they are packed, and the command."""
     log = fake_slurm("scontrol", "echo 'MaxArraySize = 2'")
-    assert submit("small.toml", runs_each="2", dry_run=True) == 0
+    assert submit("small.toml", runs_each=2, dry_run=True) == 0
     output = capsys.readouterr().out
     assert "small: 5 runs, 0 done, 5 to submit" in output
     commands = re.findall(r"^sbatch .*$", output, re.MULTILINE)
@@ -1078,7 +1078,7 @@ def test_a_submission_is_all_on_the_disk(
     fake_slurm("scontrol", "echo 'MaxArraySize = 1'")
     log = fake_slurm("sbatch", "echo 47")
     options: dict[str, str | bool] = {"max_running": "1", "time": "2h", "build_on_node": True}
-    assert submit("small.toml", seeds="4", options=options, runs_each="2") == 0
+    assert submit("small.toml", seeds="4", options=options, runs_each=2) == 0
     assert "submitted 4 runs in 2 jobs (array 47, 47)" in capsys.readouterr().out
     (made,) = submission_module.submissions(small)
     assert made.plan == made.runs
@@ -1109,7 +1109,7 @@ def test_a_refusal_half_way_keeps_what_was_taken(
     log = fake_slurm("squeue", "true")
     again = f'[ "$(grep -c ^sbatch {log})" -gt 1 ]'
     fake_slurm("sbatch", f"if {again}; then echo no >&2; exit 1; fi; echo 9")
-    assert submit("small.toml", runs_each="1") == 2
+    assert submit("small.toml", runs_each=1) == 2
     assert "sbatch: no" in capsys.readouterr().err
     (made,) = submission_module.submissions(small)
     assert [array.job_id for array in made.arrays] == [9]
@@ -1139,13 +1139,13 @@ def test_a_lost_answer_of_sbatch_loses_no_job(
 ) -> None:
     """Slurm took the array but could not say so: its name finds it, and nothing goes twice."""
     fake_slurm("sbatch", "echo 'error: Socket timed out on send/recv operation' >&2; exit 1")
-    assert submit("small.toml", runs_each="5") == 2
+    assert submit("small.toml", runs_each=5) == 2
     (made,) = submission_module.submissions(small)
     assert made.arrays[0].job_id is None
     fake_slurm("squeue", f"echo '{made.job_name(made.arrays[0])}|9|0|PENDING|None|'")
     log = fake_slurm("sbatch", "echo 10")
     log.write_text("")
-    assert submit("small.toml", runs_each="5") == 0
+    assert submit("small.toml", runs_each=5) == 0
     assert "5 already with Slurm, 0 to submit" in capsys.readouterr().out
     assert "sbatch" not in log.read_text()
     assert cancel("small.toml") == 0
