@@ -66,13 +66,19 @@ class Findings:
 
     def where(self, path: Path) -> str:
         """Return the location where the user wrote the value at a path."""
+        origin, rest = self._origin(path)
+        if isinstance(origin, str):
+            return origin + (f" ({dotted(rest)})" if rest else "")
+        file, start = origin
+        return f"{file}: {dotted((*start, *rest))}" if path else file
+
+    def _origin(self, path: Path) -> tuple[str | Place, Path]:
+        """Return where the longest known part of a path was written, and the rest of the path."""
         for length in range(len(path), 0, -1):
-            origin, rest = self.origins.get(path[:length]), path[length:]
-            if isinstance(origin, str):
-                return origin + (f" ({dotted(rest)})" if rest else "")
+            origin = self.origins.get(path[:length])
             if origin is not None:
-                return f"{origin[0]}: {dotted((*origin[1], *rest))}"
-        return f"{self.file}: {dotted(path)}" if path else self.file
+                return origin, path[length:]
+        return (self.file, ()), path
 
     def validate(self, model: type[M], data: object, path: Path) -> M | None:
         """Return the data as a model; if there are problems, record all of them and return None."""
@@ -121,13 +127,12 @@ class Findings:
             self.unknown((*path, *at), "key", at[-1], _keys_at(model, at[:-1]))
         elif first["type"] == "missing":
             hint = f"add '{at[-1]} = ...'"
-            place = (*path, *at)
+            origin, _ = self._origin((*path, *at))
+            elsewhere = not isinstance(origin, str) and origin[0] != self.file
             # a table of an included file goes on in the file that includes it, an entry does not
-            if not self.where(place).startswith(self.file) and all(
-                isinstance(k, str) for k in path
-            ):
+            if elsewhere and not any(key.isdigit() for key in path):
                 hint += f" there, or in {self.file}"
-            self.add(place, "missing", None, hint)
+            self.add((*path, *at), "missing", None, hint)
         else:
             told = [_tell(detail) for detail in found]
             allowed = [text for _, text in told if text]

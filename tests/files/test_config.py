@@ -1028,6 +1028,10 @@ def test_a_key_missing_in_an_included_table_may_be_added_in_either_file(tmp_path
     told = "\n".join(complaints(tmp_path, text))
     where = "experiments/parts/run.toml: run.duration: missing"
     assert f"{where}\n    hint: add 'duration = ...' there, or in experiments/x.toml" in told
+    (parts / "run.toml").write_text('[[traffic]]\nkind = "greedy"\nsrc = "h0"\n')
+    told = "\n".join(complaints(tmp_path, 'include = ["parts/run.toml"]\n' + MINIMAL))
+    where = "experiments/parts/run.toml: traffic[0].dst: missing"
+    assert told == f"{where}\n    hint: add 'dst = ...'", "an entry is in one file"
 
 
 def test_a_file_that_several_include_counts_once(tmp_path: Path) -> None:
