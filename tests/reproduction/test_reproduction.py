@@ -240,6 +240,8 @@ def test_the_worst_setting_is_told() -> None:
     (claim,) = claims_of(rows)
     assert (claim.verdict, claim.says) == (PARTLY, "holds in 1 of 2 settings")
     assert claim.rows[0].against == "B"
+    line = "| p. 1 | the queue settles | holds in 1 of 2 settings | s/one: B |"
+    assert line in to_markdown(rows, PUBLISHED).splitlines()
 
 
 def test_a_claim_without_evidence_is_refused() -> None:

@@ -178,11 +178,10 @@ class Published(Entry):
     """The whole file.
 
     others: words that begin the source of an [[expect]] of some other document, read as well but
-    not one of those of the page. history: how the page counted before, in a sentence or two.
+    not one of those of the page.
     """
 
     others: list[str] = Field(default=[])
-    history: str = ""
     document: list[Document] = Field(min_length=1)
     claim: list[Claim] = Field(default=[])
     number: list[Number] = Field(default=[])
