@@ -35,6 +35,8 @@ EXPLANATION = (
     "other-simulators",
 )
 RESULTS = ("gallery", "bakeoff", "reproduction")
+RESULT_TABLES = "results"
+"""Folder of docs/, and of the site, of tables that commands write."""
 FRONT = Path("docs/site")
 """Folder of what only the site has: its settings, its front page, its style."""
 START, OVERVIEW = "start", "Overview and installation"
@@ -82,9 +84,12 @@ def build_site(paths: Paths, types: Sequence[TypeInfo], folder: Path) -> Path:
 def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     """Gather all pages into one folder for Sphinx."""
     pages = {file.stem: file for file in sorted((paths.root / "docs").glob("*.md"))}
+    results = sorted((paths.root / "docs" / RESULT_TABLES).glob("*.md"))
     modules = {f"modules/{file.stem}": file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
     (source / "modules").mkdir(parents=True)
     shutil.copytree(paths.images, source / "images")
+    if results:
+        shutil.copytree(results[0].parent, source / RESULT_TABLES)
     if notebooks := [f"notebooks/{file.stem}" for file in notebooks_of(paths)]:
         shutil.copytree(paths.root / "docs" / "notebooks", source / "notebooks")
     shutil.copy(paths.root / FRONT / "conf.py", source / "conf.py")
@@ -110,7 +115,7 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     ):
         write_atomically(source / f"{name}.md", "\n".join([f"# {title}", "", *_tree("", listed)]))
     front = (paths.root / FRONT / "index.md").read_text(encoding="utf-8")
-    write_atomically(source / "index.md", front + index(list(pages), notebooks))
+    write_atomically(source / "index.md", front + index(list(pages), notebooks, results))
 
 
 def _is_table(file: Path, paths: Paths) -> bool:
@@ -167,18 +172,19 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-def index(pages: Sequence[str], notebooks: Sequence[str] = ()) -> str:
+def index(pages: Sequence[str], notebooks: Sequence[str] = (), results: Sequence[Path] = ()) -> str:
     """Return the navigation: tutorials, how-to guides, reference, explanation, studies."""
     studies = [name for name in pages if name.startswith("studies-")]
+    tables = [f"{RESULT_TABLES}/{file.stem}" for file in results]
     placed = {*TUTORIALS, *REFERENCE, *EXPLANATION, *RESULTS, *studies}
     groups: Mapping[str, Sequence[str]] = {
         "Tutorials": [START, *TUTORIALS, *notebooks],
         "How-to guides": [name for name in pages if name not in placed],
         "Reference": [*REFERENCE, "reference", "modules", "attributes"],
         "Explanation": EXPLANATION,
-        "Studies": [*(name for name in RESULTS if name in pages), *studies],
+        "Studies": [*(name for name in RESULTS if name in pages), *studies, *tables],
     }
-    there = {*pages, *notebooks, START, "reference", "modules", "attributes"}
+    there = {*pages, *notebooks, *tables, START, "reference", "modules", "attributes"}
     return "\n" + "\n".join(
         line
         for caption, names in groups.items()

@@ -33,7 +33,7 @@ from tools.bakeoff.page import (
 from tools.bakeoff.sensitivity import Vary, told, turn
 from tools.bakeoff.summary import compare_all, load_rows, overrides_of, studies
 
-pytestmark = pytest.mark.inputs(*RUNS, "docs/bakeoff.md", "tools")
+pytestmark = pytest.mark.inputs(*RUNS, "docs/bakeoff.md", "docs/results/bakeoff.md", "tools")
 
 ROW = Row(study="bakeoff/x", scene="X", label="Time", metric="time", better="lower", unit="us")
 
@@ -211,9 +211,9 @@ def test_the_picture_has_a_panel_for_each_set_of_schemes() -> None:
 
 
 def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> None:
-    """A scheme or question that joins makes docs/bakeoff.md old: its tables are of a run."""
+    """A scheme or question that joins makes them old, as they are of a run."""
     paths = default_paths()
-    text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
+    text = (paths.root / "docs" / "results" / "bakeoff.md").read_text(encoding="utf-8")
     tables = {
         part.splitlines()[0].split("|")[1].strip(): [
             line.split("|")[1].strip() for line in part.splitlines()[2:]
@@ -221,7 +221,9 @@ def test_the_tables_of_the_page_have_the_schemes_and_rows_that_there_are() -> No
         for part in text.split("\n\n")
         if part.startswith("| ")
     }
-    hint = "invoke bakeoff; put results/bakeoff/summary/summary.md and schemes.png into the page"
+    hint = (
+        "invoke bakeoff --scale medium; copy summary.md and schemes.png of results/bakeoff/summary"
+    )
     assert tables["question"] == [row.label for row in load_rows(paths)], hint
     shipped = shipped_schemes()
     assert tables["scheme"] == shipped, hint
@@ -420,7 +422,8 @@ def test_the_page_has_the_advice_of_the_file() -> None:
     """Each sentence is on the page, with a number for each pair of braces."""
     paths = default_paths()
     text = (paths.root / "docs" / "bakeoff.md").read_text(encoding="utf-8")
-    said = [line for line in text.partition("\n## Advice\n")[2].splitlines() if line[:2] == "- "]
+    part = text.partition("\n## Advice\n")[2].partition("\n## ")[0]
+    said = [line for line in part.splitlines() if line[:2] == "- "]
     wanted = [advice.text for advice in load_advice(paths)]
     assert len(said) == len(wanted)
     for line, sentence in zip(said, wanted, strict=True):

@@ -306,6 +306,7 @@ def write(summary: Summary, folder: Path) -> Path:
         picture, _ = save(heat_map(summary), folder, "schemes", paper=True)
     frame_of(summary.rows).to_csv(folder / "schemes.csv", index=False)
     write_atomically(folder / "summary.md", markdown(summary))
+    write_atomically(folder / "advice.md", advising.markdown(summary.said))
     page = folder / "index.html"
     image = base64.b64encode(picture.read_bytes()).decode()
     write_atomically(page, _html(summary, image))
@@ -394,12 +395,15 @@ LARGE = (1, 2, 3, 4, 7)
 
 
 def markdown(summary: Summary) -> str:
-    """Return the summary as Markdown."""
-    lines = ["| question | scene | verdict |", "|---|---|---|"]
+    """Return the tables of the summary as Markdown, as docs/results/bakeoff.md has them."""
+    lines = ["# Results of the bake-off", ""]
+    lines += ["Written by `invoke bakeoff` as `results/bakeoff/summary/summary.md`; do not edit."]
+    lines += ["", "## Verdicts", "", "| question | scene | verdict |", "|---|---|---|"]
     lines += [f"| {one.row.label} | {one.row.scene} | {verdict(one)} |" for one in summary.rows]
-    lines += ["", "| scheme | how it fared |", "|---|---|"]
+    lines += ["", "## Schemes", "", "| scheme | how it fared |", "|---|---|"]
     lines += [f"| {name} | {scheme_text(summary, name)} |" for name in summary.schemes]
-    lines += ["", "| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]
+    lines += ["", "## Costs", ""]
+    lines += ["| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]
     lines += ["| " + " | ".join(cost_line(found)) + " |" for found in summary.costs]
     lines += ["", how_sure(summary), ""]
     if summary.large:
@@ -410,10 +414,10 @@ def markdown(summary: Summary) -> str:
             lines.append("| " + " | ".join([cells[0], *(cells[n] for n in LARGE)]) + " |")
         lines.append("")
     if summary.turned:
-        lines += [sensitivity.markdown(summary.turned)]
+        lines += ["## Changed values", "", sensitivity.markdown(summary.turned)]
     if summary.tried:
-        lines += [attacks.markdown(summary.tried)]
-    return "\n".join([*lines, advising.markdown(summary.said)])
+        lines += ["## Attacks", "", attacks.markdown(summary.tried)]
+    return "\n".join(lines)
 
 
 def _html(summary: Summary, image: str) -> str:
