@@ -517,11 +517,6 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
                     "figure[0].rows[0].port",
                     "a valid string or ",
                 ),
-                (
-                    '[[figure]]\nname = "f"\nkind = "pause_timeline"\nports = []',
-                    "figure[0].ports",
-                    "",
-                ),
             )
         ),
         (

@@ -15,8 +15,7 @@ from pydantic import ValidationError
 from pyorch.metrics.base import RunTables
 from pyorch.metrics.loads import LoadError, loads_of_flows, loads_of_ports
 from pyorch.report.figures import MODELS, FigureError
-from pyorch.report.figures.linkload import MOST_LINKS
-from pyorch.report.figures.loadmap import STEPS, Shades, cells_of, shades_of
+from pyorch.report.figures.loadmap import Shades, cells_of, shades_of
 from pyorch.report.style import is_legible, paper_style
 from tests.cli.test_end_to_end import run
 from tests.forms import network_of, setting_of
@@ -418,19 +417,10 @@ LOOKS = {
 @pytest.mark.parametrize("width", ["one", "two"])
 @pytest.mark.parametrize("name", LOOKS)
 def test_it_is_legible_from_16_to_1024_hosts(name: str, width: str) -> None:
-    """No text covers another or leaves the figure, in either form; the page has the same."""
+    """No text covers another or leaves the figure, in either form."""
     table, variants = LOOKS[name]
     rates = {"rate_bps": GBPS, "delay_ps": US}
     drawn, legible = shown({**table, **rates}, variants, width=width)
     assert legible
     network = network_of({**table, **rates})
     assert len(drawn.data) == 2 * len(network.a) * variants
-    live = drawn.live()
-    assert (live.data[0].type == "heatmap") >= (len(network.a) > MOST_LINKS)
-    if live.data[0].type == "heatmap":
-        cells = sum(np.isfinite(np.array(one.z, dtype=float)).sum() for one in live.data)
-        assert cells == len(drawn.data)
-    else:
-        texts = [text for trace in live.data for text in trace.text or () if text and "%" in text]
-        assert len(texts) == len(drawn.data)
-    assert len(live.layout.coloraxis.colorscale) == 2 * STEPS

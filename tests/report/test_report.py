@@ -403,18 +403,11 @@ FIGURES: dict[str, dict[str, Any]] = {
         "kind": "rank_timeline",
         "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
     },
-    "pause_timeline": {
-        "name": "pauses",
-        "kind": "pause_timeline",
-        "side": "paused",
-        "where": {"variant": "PFC", "load": 0.3, "response": "1us"},
-        "width": "one",
-    },
 }
 
 
 FIGURE_MODEL = MODELS["line"].model_validate({**FIGURES["line"], "width": "one"})
-LIVE = ("timeseries", "pause_timeline", "pause_map", "deadlock_map", "link_load")
+LIVE = ("timeseries", "pause_map", "deadlock_map")
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
@@ -680,8 +673,8 @@ def test_whiskers_of_a_count_end_at_0_and_the_axis_names_all_metrics() -> None:
             "no data of table 'queue' of port s0:h7",
         ),
         (
-            {"name": "p", "kind": "pause_timeline", "where": {"variant": "GFC"}},
-            "there is no pause in the window",
+            {"name": "p", "kind": "pause_map", "where": {"variant": "GFC"}},
+            "there is no pause",
         ),
         (
             {"name": "b", "kind": "bars", "x": "seed", "y": "queue_mean"},
@@ -959,7 +952,8 @@ def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     """Two reports of one store are equal byte for byte, with all files and verdicts."""
     specs = study()
     store = make_store(specs, "f1")
-    figures = [TIMESERIES, FIGURES["pause_timeline"] | {"where": {"variant": "PFC"}}]
+    pauses = {"name": "pauses", "width": "one", "where": {"variant": "PFC"}}
+    figures = [TIMESERIES, FIGURES["pause_map"] | pauses]
     first, second = (
         write_report(
             experiment(figures), store, specs, tmp_path / name, fingerprint="f1", paper=True

@@ -43,7 +43,7 @@ def browser() -> Iterator[Browser]:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every kind of live figure, and one that only has a picture."""
     only = {"where": {"variant": "PFC", "load": 0.3, "response": "1us"}}
-    names = ("pause_timeline", "deadlock_map", "pause_map", "link_load", "line")
+    names = ("deadlock_map", "pause_map", "link_load", "line")
     figures = [{**TIMESERIES, "columns": None, **only}, *(FIGURES[name] for name in names)]
     figures[0] = {key: value for key, value in figures[0].items() if value is not None}
     specs = sweep(1)
@@ -63,7 +63,7 @@ def test_the_page_opens_without_an_error(
     assert seen.errors == []
     assert all(url.startswith((page.as_uri(), "data:", "blob:")) for url in seen.requests)
     assert browser.value(LOADED)
-    assert browser.value("document.querySelectorAll('.live').length") == 5
+    assert browser.value("document.querySelectorAll('.live').length") == 3
     assert browser.value(DRAWN)
     assert (browser.value(SHADE) < 60) == dark
     assert browser.value("document.documentElement.scrollWidth") <= width

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -93,10 +92,10 @@ class LinkLoad(OneRunAPanel):
         largest = max(len(panel.network.a) for panel in panels)
         most = MOST_LINKS * self._inches(panels) / _WHOLE
         draw = self._maps if largest <= most else self._cells
-        canvas, live = draw(panels, shades)
+        canvas = draw(panels, shades)
         notes = [self._note(panels), seed_note(shown)]
         table = pd.concat([panel.table() for panel in panels], ignore_index=True)
-        return Drawn(canvas, table, notes, live)
+        return Drawn(canvas, table, notes)
 
     def _panel(self, run: RunTables, title: str) -> Panel:
         from pyorch.metrics.loads import LoadError, loads_of_flows, loads_of_ports
@@ -149,8 +148,7 @@ class LinkLoad(OneRunAPanel):
         """The width of a panel, which leaves room for the colour bar [in]."""
         return (COLUMN_INCHES[self.width] - _BAR) / self._grid(panels)[1]
 
-    def _maps(self, panels: Sequence[Panel], shades: Shades) -> tuple[Canvas, Any]:
-        from pyorch.report.figures.linkload_live import live_maps
+    def _maps(self, panels: Sequence[Panel], shades: Shades) -> Canvas:
         from pyorch.report.figures.loadmap import LoadMap
 
         rows, columns = self._grid(panels)
@@ -171,10 +169,9 @@ class LinkLoad(OneRunAPanel):
             unused.remove()
         self._colour_bar(canvas, axes[: len(maps)], shades)
         self._legend(canvas, labelled=any(one.numbers(self.numbers) for one in maps))
-        return canvas, partial(live_maps, panels, maps, shades, columns)
+        return canvas
 
-    def _cells(self, panels: Sequence[Panel], shades: Shades) -> tuple[Canvas, Any]:
-        from pyorch.report.figures.linkload_live import live_cells
+    def _cells(self, panels: Sequence[Panel], shades: Shades) -> Canvas:
         from pyorch.report.figures.loadmap import TITLE, cells_of, draw_cells, there, title_of
 
         rows, columns = self._grid(panels)
@@ -208,7 +205,7 @@ class LinkLoad(OneRunAPanel):
                 place.remove()
         self._colour_bar(canvas, used, shades)
         self._legend(canvas, labelled=False)
-        return canvas, partial(live_cells, panels, parts, shades, columns)
+        return canvas
 
     def _colour_bar(self, canvas: Canvas, axes: Sequence[Axes], shades: Shades) -> None:
         from matplotlib.cm import ScalarMappable

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyorch.report.figures import live
-from pyorch.report.figures.picture import NAMES, STYLES, Egress, Map, Picture, clock_text
+from pyorch.report.figures.picture import NAMES, STYLES, Egress, Picture, clock_text
 
 PLAY, PAUSE = "▶", "❚❚"
 """Names of the buttons, by which the page recognises them."""
@@ -22,9 +22,9 @@ def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
 
     shown = min(range(len(times)), key=lambda number: abs(times[number] - at))
     figure = go.Figure()
-    figure.add_scatter(**links(picture, down=False))
-    figure.add_scatter(**links(picture, down=True))
-    figure.add_scatter(**nodes(picture))
+    figure.add_scatter(**_links(picture, down=False))
+    figure.add_scatter(**_links(picture, down=True))
+    figure.add_scatter(**_nodes(picture))
     fixed = len(figure.data)
     figure.add_traces(_moving(picture, times[shown]))
     figure.frames = [
@@ -36,7 +36,7 @@ def live_map(picture: Picture, times: Sequence[float], at: float) -> Any:
         )
         for number, time in enumerate(times)
     ]
-    for name in switch_names(picture):
+    for name in _switch_names(picture):
         figure.add_annotation(**name)
     xs, ys = zip(*picture.places.values(), strict=True)
     figure.update_xaxes(visible=False, range=[min(xs) - 0.12, max(xs) + 0.12])
@@ -82,7 +82,7 @@ def _slider(times: Sequence[float], shown: int) -> dict[str, Any]:
     }
 
 
-def links(picture: Map, *, down: bool) -> dict[str, Any]:
+def _links(picture: Picture, *, down: bool) -> dict[str, Any]:
     """Both directions of every link that is up, or of every one that is down."""
     network = picture.network
     ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
@@ -90,7 +90,7 @@ def links(picture: Map, *, down: bool) -> dict[str, Any]:
     shown = [link for number, link in enumerate(ends) if (number in failed) == down]
     egresses = [egress for a, b in shown for egress in ((a, b), (b, a))][:: 2 if down else 1]
     return {
-        **lines(picture, egresses),
+        **_lines(picture, egresses),
         "mode": "lines",
         "line": {"color": "#bbb" if down else "#d1d1d1", "dash": "dot" if down else "solid"}
         | {"width": 1},
@@ -99,7 +99,7 @@ def links(picture: Map, *, down: bool) -> dict[str, Any]:
     }
 
 
-def lines(picture: Map, egresses: Sequence[Egress]) -> dict[str, Any]:
+def _lines(picture: Picture, egresses: Sequence[Egress]) -> dict[str, Any]:
     """A separate line from the beginning to the end of each egress."""
     xs: list[float | None] = []
     ys: list[float | None] = []
@@ -131,7 +131,7 @@ def _moving(picture: Picture, time: float) -> list[Any]:
         arrow = {"symbol": "arrow", "angleref": "previous", "opacity": 1}
         traces.append(
             go.Scatter(
-                **lines(picture, mine),
+                **_lines(picture, mine),
                 mode="lines+markers",
                 name=NAMES[state],
                 hovertemplate=f"%{{text}}: {NAMES[state]}<extra></extra>",
@@ -172,7 +172,7 @@ def _chain(picture: Picture, time: float) -> Any:
     )
 
 
-def switch_names(picture: Map) -> Iterator[dict[str, Any]]:
+def _switch_names(picture: Picture) -> Iterator[dict[str, Any]]:
     """The names of switches, as annotations."""
     hosts = set(picture.network.hosts.tolist())
     for switch in sorted(picture.places.keys() - hosts):
@@ -189,7 +189,7 @@ def switch_names(picture: Map) -> Iterator[dict[str, Any]]:
         }
 
 
-def nodes(picture: Map) -> dict[str, Any]:
+def _nodes(picture: Picture) -> dict[str, Any]:
     """Hosts as dots, with their names if they are few."""
     network = picture.network
     hosts = sorted(network.hosts.tolist())
