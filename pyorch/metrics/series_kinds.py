@@ -191,13 +191,16 @@ class Swing(SeriesMetric):
         }
 
 
-class LevelMetric(SeriesMetric):
-    """A metric that compares a series with a level; gives a time [ps] from the run's start."""
+@metric
+class FirstCrossing(SeriesMetric):
+    """When the series first reaches the level [ps]: >= it going "up", <= it going "down"."""
 
+    kind: Literal["first_crossing"] = "first_crossing"
     level: QuantityText
+    direction: Literal["up", "down"] = "up"
 
     @model_validator(mode="after")
-    def _check_level(self) -> LevelMetric:
+    def _check_level(self) -> FirstCrossing:
         unit, mine = parse_quantity(self.level).unit, super().unit()
         if unit not in ("1", mine):
             raise ValueError(f"'level' is in {unit}, the series is in {mine}")
@@ -207,77 +210,11 @@ class LevelMetric(SeriesMetric):
     def unit(self) -> str:
         return "ps"
 
-
-@metric
-class FirstCrossing(LevelMetric):
-    """When the series first reaches the level: >= it going "up", <= it going "down"."""
-
-    kind: Literal["first_crossing"] = "first_crossing"
-    direction: Literal["up", "down"] = "up"
-
     @override
     def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
         level = parse_quantity(self.level).value
         hits = values >= level if self.direction == "up" else values <= level
         return float(begins[hits.argmax()]) if hits.any() else None
-
-
-@metric
-class SettlesWithin(LevelMetric):
-    """From when on the series stays within level * (1 +- tolerance) until the window ends.
-
-    None when it is outside at the end of the window: it did not settle.
-    """
-
-    kind: Literal["settles_within"] = "settles_within"
-    tolerance: float = Field(gt=0)
-
-    @override
-    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
-        level = parse_quantity(self.level).value
-        outside = abs(values - level) > self.tolerance * abs(level)
-        if outside[-1]:
-            return None
-        first_inside = len(outside) - outside[::-1].argmax() if outside.any() else 0
-        return float(begins[first_inside])
-
-
-@metric
-class PeakTime(SeriesMetric):
-    """When the maximum is first reached [ps].
-
-    With `prominence`, the first local maximum instead: the largest value before the series
-    first falls by at least that much from the largest value so far. None when it never does.
-    """
-
-    kind: Literal["peak_time"] = "peak_time"
-    prominence: QuantityText | None = None
-
-    @model_validator(mode="after")
-    def _check_prominence(self) -> PeakTime:
-        if self.prominence is None:
-            return self
-        fall, mine = parse_quantity(self.prominence), super().unit()
-        if fall.unit not in ("1", mine):
-            raise ValueError(f"'prominence' is in {fall.unit}, the series is in {mine}")
-        if fall.value <= 0:
-            raise ValueError(f"'prominence' must be above 0 (got {self.prominence})")
-        return self
-
-    @override
-    def unit(self) -> str:
-        return "ps"
-
-    @override
-    def of(self, begins: Times, values: Floats, lengths: Times) -> float | None:
-        import numpy as np
-
-        if self.prominence is not None:
-            fallen = np.maximum.accumulate(values) - values >= parse_quantity(self.prominence).value
-            if not fallen.any():
-                return None
-            values = values[: fallen.argmax()]
-        return float(begins[values.argmax()]) if len(values) else None
 
 
 class PortRate(Metric):

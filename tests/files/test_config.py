@@ -530,12 +530,9 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             ),
         ),
         (
+            '[[figure]]\nname = "s"\nkind = "pause_tree"\nheight = inf',
             (
-                '[[metric]]\nname = "s"\nkind = "settles_within"\nport = "s0:h0"\n'
-                'level = "1KB"\ntolerance = inf'
-            ),
-            (
-                "experiments/x.toml: metric[0].tolerance: inf is not allowed\n"
+                "experiments/x.toml: figure[0].height: inf is not allowed\n"
                 "    allowed: a finite number"
             ),
         ),

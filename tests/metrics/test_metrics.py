@@ -132,19 +132,14 @@ def test_rates_allowed_to_flows_are_summed_over_the_flows_of_a_host() -> None:
     assert parse({"name": "m", "kind": "max", **keys}).unit() == "bit/s"
 
 
-def test_crossing_peak_and_settling() -> None:
-    """Times of a level, of maxima and of coming to rest."""
+def test_first_crossing() -> None:
+    """When a level is reached, upwards, downwards, or never."""
     table = queue((10, 40), (20, 90), (30, 60), (40, 95), (50, 74), (60, 76))
     run = make_run(queue=table)
     assert one(run, "first_crossing", port="s0:h0", level="80B") == 20
     down = {"direction": "down", "from": "25ps"}
     assert one(run, "first_crossing", port="s0:h0", level="75B", **down) == 30
     assert one(run, "first_crossing", port="s0:h0", level="100B") is None
-    assert one(run, "peak_time", port="s0:h0") == 40
-    assert one(run, "peak_time", port="s0:h0", prominence="20B") == 20
-    assert one(run, "peak_time", port="s0:h0", prominence="1KB") is None
-    assert one(run, "settles_within", port="s0:h0", level="75B", tolerance=0.02) == 50
-    assert one(run, "settles_within", port="s0:h0", level="90B", tolerance=0.02) is None
 
 
 def test_lead_of_one_crossing_over_another() -> None:
@@ -562,7 +557,6 @@ def example(kind: str) -> dict[str, Any]:
     keys: dict[str, Any] = {
         "port": "s0:h0",
         "level": "1KB",
-        "tolerance": 0.1,
         "window": "5us",
         "number": "events",
         "from": "5us",
