@@ -14,7 +14,7 @@ from invoke.tasks import Task, task
 from pyorch.base import ends
 from pyorch.cli import door
 from pyorch.cli import tasks as verbs
-from pyorch.cli.verb import DEFAULT, Chosen, finish, positional_words, register, verb
+from pyorch.cli.verb import DEFAULT, TASKS, Chosen, finish, installed, positional_words, verb
 
 if "invoke.main" in sys.modules:  # the program, and not a test that imports this file
     ends.start()
@@ -141,4 +141,5 @@ def docs(context: Context) -> None:
     finish(docs.docs())
 
 
-register(globals())
+TASKS.update(one.name for one in globals().values() if isinstance(one, Task))
+globals().update({one.name: one for one in installed(sys.argv[1:])})

@@ -147,14 +147,13 @@ def packages_of(kinds: Iterable[object]) -> dict[str, str]:
 
 def _load_installed() -> None:
     """Import what installed packages announce, once. Raises UserError."""
-    from importlib.metadata import entry_points
-
     if _installed:
         return
+    from pyorch.base import doors
+
     _installed.append(True)
-    for point in entry_points(group=GROUP):
-        package = point.dist
-        text = f"{package.name} {package.version}" if package is not None else f"{point.name} ?"
+    for point in doors.points(GROUP):
+        text = doors.package_of(point)
         for _, kind in _registered(f"package {text}", point.load, point.module):
             _packages[kind] = text
 

@@ -1,10 +1,11 @@
-"""What is different in a notebook: a line of progress in its place, and figures that show."""
+"""What is different in a notebook: a line of progress in its place, and how results are shown."""
 
 from __future__ import annotations
 
+import html
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -43,9 +44,27 @@ def show_figures() -> None:
             import matplotlib_inline.backend_inline  # noqa: F401 (to import it is to switch it on)
 
 
-def show_as(kind: type, html: Callable[[Any], str]) -> None:
+def show_as(kind: type, as_html: Callable[[Any], str]) -> None:
     """Have a notebook show objects of a class, and of those made from it, as HTML."""
     shell = sys.modules.get("IPython")
     found = shell.get_ipython() if shell is not None else None
     if found is not None:
-        found.display_formatter.formatters["text/html"].for_type(kind, html)
+        found.display_formatter.formatters["text/html"].for_type(kind, as_html)
+
+
+class Readable:
+    """A result that is shown as a few lines, not all fields, when printed and in a notebook."""
+
+    def lines(self) -> Iterator[str]:
+        """The result in a few lines."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The same lines for a notebook."""
+        return f"<pre>{html.escape(str(self))}</pre>"

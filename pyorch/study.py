@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fsdecode
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from pyorch import kinds, pipeline
-from pyorch.base.arguments import Tell, checked
+from pyorch.base import doors
+from pyorch.base.arguments import Tell, checked, checking
 from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
 from pyorch.base.paths import Paths, default_paths
 
@@ -23,16 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from pyorch.addons.lab.explain import Explanation
-    from pyorch.addons.lab.minimise import Minimal
-    from pyorch.addons.lab.prevent import Prevention
-    from pyorch.addons.lab.region import Region
-    from pyorch.addons.lab.search import Search
-    from pyorch.addons.lab.tags import Tags
-    from pyorch.addons.lab.varied import Varied
     from pyorch.engine import BatchResult, Failure
     from pyorch.engine.slurm.cluster import Asked, Cancelled, Sent
     from pyorch.engine.slurm.state import SweepState
+    from pyorch.explain.explanation import Explanation
     from pyorch.files.find import Document
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
@@ -40,9 +36,10 @@ if TYPE_CHECKING:
     from pyorch.report.drawn import Told
     from pyorch.report.planned import PlannedMap
     from pyorch.run.byhand import OpenRun
-    from pyorch.setting.attributes import Catalogue
     from pyorch.store.store import Store
 
+GROUP = "pyorch.study"
+"""The group of the entry points that are methods of a study."""
 SHOWN_RUNS = 20
 
 
@@ -77,7 +74,8 @@ class RunsFailedError(Exception):
 class Study:
     """An experiment with its runs.
 
-    A study is immutable: `set`, `sweep`, `only` and `seeds` return a new one.
+    A study is immutable: `set`, `sweep`, `only` and `seeds` return a new one. Installed packages
+    may bring more methods: functions of a study, entry points of the group "pyorch.study".
     """
 
     def __init__(
@@ -159,6 +157,16 @@ class Study:
         study._plan = study._whole = None
         return study
 
+    def __getattr__(self, name: str) -> Any:
+        """A method that an installed package brings."""
+        function = None if name.startswith("_") else doors.named(GROUP, name)
+        if function is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return MethodType(checking(function, f"Study.{name}"), self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *doors.names(GROUP)]
+
     # Another study
 
     def set(
@@ -200,6 +208,16 @@ class Study:
         return other
 
     # Plan and run
+
+    @property
+    def source(self) -> str | Document:
+        """The name or file of its experiment, or its tables if it was made of objects."""
+        return self._source
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """The changes of its keys, as for --set."""
+        return self._overrides
 
     @property
     def name(self) -> str:
@@ -269,7 +287,7 @@ class Study:
         from pyorch.engine.preflight import refuse
         from pyorch.remarks import runs_text
 
-        plan = self._plan = self._whole = self._claimed()
+        plan = self._plan = self._whole = self.claimed()
         self._set_damaged_aside(plan, told)
         missing, total = plan.missing, len(plan.specs)
         said(f"{plan.store.name}: {runs_text(total)}, {total - len(missing)} done")
@@ -312,145 +330,29 @@ class Study:
         results. told: gets a line after each stage. The same call resumes after an interruption.
         Raises UserError, KeyboardInterrupt.
         """
-        from pyorch.addons.lab.explain import explain
-        from pyorch.addons.lab.explain_page import check_folder, write
+        from pyorch.explain.explanation import explain
+        from pyorch.explain.page import check_folder, write
 
         if out:
             check_folder(Path(out))
-        found = explain(self._claimed(), str(run), jobs, told)
+        found = explain(self.claimed(), str(run), jobs, told)
         if out is None:
             return found
         again = self._command("explain", str(run))
         return replace(found, page=write(found, Path(out or found.folder), again))
 
-    def minimise(
-        self,
-        run: str | int,
-        condition: str = "deadlocked",
-        out: str | PathLike[str] | None = None,
-        jobs: int | None = None,
-        told: Tell = _unheard,
-    ) -> Minimal:
-        """Return a minimal part of a run for which a condition still holds (docs/deadlock-lab.md).
-
-        run: number, hash or title. out: an experiment file to write, with picture and steps next to
-        it. told: gets a line after each stage. The same call resumes after an interruption. Raises
-        UserError, KeyboardInterrupt.
-        """
-        from pyorch.addons.lab.minimise import minimise
-        from pyorch.addons.lab.write import check_target, write
-
-        if out is not None:
-            check_target(Path(out))
-        minimal = minimise(self._claimed(), str(run), condition, jobs, told)
-        return minimal if out is None else replace(minimal, written=write(minimal, Path(out)))
-
-    def search(
-        self,
-        run: str | int = 1,
-        condition: str = "deadlocked",
-        vary: Sequence[str] = (),
-        trials: int = 64,
-        by: str = "routes",
-        out: str | PathLike[str] | None = None,
-        jobs: int | None = None,
-        told: Tell = _unheard,
-    ) -> Search:
-        """Search for traffic and settings that fulfil a condition (docs/deadlock-lab.md).
-
-        run: number, hash or title of the run with the network. vary: as for `--vary`. trials:
-        maximum number. by: "routes", "draws" or "permutation". out: an experiment file for the
-        result, with picture and trials next to it. told: gets a line for each trial. The same call
-        resumes after an interruption. Raises UserError, KeyboardInterrupt.
-        """
-        from pyorch.addons.lab.ranges import read_axes
-        from pyorch.addons.lab.search import search
-        from pyorch.addons.lab.write import check_target
-        from pyorch.addons.lab.write_search import MADE_BY, write_search
-
-        axes = read_axes(vary)
-        if out is not None:
-            check_target(Path(out), MADE_BY)
-        found = search(self._varied(run), condition, axes, trials, by, jobs, told)
-        return found if out is None else replace(found, written=write_search(found, Path(out)))
-
-    def map_region(
-        self,
-        vary: Sequence[str],
-        run: str | int = 1,
-        condition: str = "deadlocked",
-        cells: int = 16,
-        out: str | PathLike[str] | None = None,
-        jobs: int | None = None,
-        told: Tell = _unheard,
-    ) -> Region:
-        """Map where a condition holds over two or three parameters (docs/deadlock-lab.md).
-
-        vary: as for `--vary`, with ranges. run: number, hash or title of the run to vary.
-        cells: final number along each axis: 4, 8, 16, ... out: a CSV file for the border, with
-        points and figure next to it. told: gets a line for each point. The same call resumes after
-        an interruption. Raises UserError, KeyboardInterrupt.
-        """
-        from pyorch.addons.lab.ranges import read_axes
-        from pyorch.addons.lab.region import MADE_BY, map_region, write_region
-        from pyorch.addons.lab.write import check_target
-
-        axes = read_axes(vary)
-        if out is not None:
-            check_target(Path(out), MADE_BY, ".csv")
-        region = map_region(self._varied(run), condition, axes, cells, jobs, told)
-        return region if out is None else replace(region, files=write_region(region, Path(out)))
-
-    def prevent(self, run: str | int = 1, root: str = "") -> Prevention:
-        """Return ways to prevent deadlocks with the network and routes of a run.
-
-        Described in docs/deadlock-lab.md.
-
-        run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
-        """
-        from pyorch.addons.lab.prevent import prevent_run
-
-        return prevent_run(self.find(run), self._types, root)
-
-    def tags(self, run: str | int = 1) -> Tags:
-        """Return more lossless classes for a run, and the rules by which frames change class.
-
-        Described in docs/deadlock-lab.md.
-
-        run: number, hash or title. Raises UserError, also if it cannot use them.
-        """
-        from pyorch.addons.lab.tags import tags_of
-
-        return tags_of(self.find(run), self._types)
-
-    @property
-    def _types(self) -> Catalogue:
-        types = self._made().experiment.types
-        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-        return types
-
     def find(self, run: str | int) -> RunSpec:
         """Return the run of a number, hash or title. Raises UserError if there is none."""
-        return self._one(self._made(), run)
+        from pyorch.trace.request import find_run
 
-    def _varied(self, run: str | int) -> Varied:
-        """A run of this study whose keys the laboratory can vary."""
-        from pyorch.addons.lab.varied import Varied
+        plan = self._made()
+        return find_run(plan.specs, plan.build.fingerprint, str(run))
 
-        plan = self._claimed()
-        return Varied(plan, self._one(plan, run), self._source, self._overrides)
-
-    def _claimed(self) -> Plan:
-        """Plan the runs that are about to be performed."""
+    def claimed(self) -> Plan:
+        """Plan the runs that are about to be performed. Raises UserError."""
         return pipeline.make_plan(
             self._source, self._overrides, self._seeds, paths=self._paths, claim=True
         )
-
-    @staticmethod
-    def _one(plan: Plan, run: str | int) -> RunSpec:
-        from pyorch.trace.request import find_run
-
-        return find_run(plan.specs, plan.build.fingerprint, str(run))
 
     # Results
 

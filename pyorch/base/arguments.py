@@ -47,13 +47,14 @@ def checked(cls: C) -> C:
             continue
         where = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
         if isinstance(member, FunctionType):
-            setattr(cls, name, _checking(member, where))
+            setattr(cls, name, checking(member, where))
         elif isinstance(member, classmethod):
-            setattr(cls, name, classmethod(_checking(member.__func__, where)))
+            setattr(cls, name, classmethod(checking(member.__func__, where)))
     return cls
 
 
-def _checking(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+def checking(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+    """Return a function that refuses arguments of wrong types. where: its name in messages."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -76,8 +77,10 @@ def _checking(function: Callable[..., Any], where: str) -> Callable[..., Any]:
 
 def _wrong(parameter: inspect.Parameter, given: Any) -> Iterator[tuple[Any, str]]:
     """Yield the values of an argument that do not fit, each with what would."""
-    forms = str(parameter.annotation).split(" | ")
-    if parameter.annotation is parameter.empty or "Any" in forms:
+    if not isinstance(parameter.annotation, str):  # none, or not of a module of ours
+        return
+    forms = parameter.annotation.split(" | ")
+    if "Any" in forms:
         return
     values: Iterable[Any] = [given]
     if parameter.kind is parameter.VAR_POSITIONAL:

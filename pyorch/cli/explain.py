@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from pyorch.addons.lab.explain import Explanation
-from pyorch.addons.lab.explain_page import HEADS, grouped, row_of
 from pyorch.cli.base import OK, command
+from pyorch.explain.explanation import Explanation
+from pyorch.explain.page import HEADS, grouped, row_of
 from pyorch.remarks import runs_text
 from pyorch.study import Study
 

@@ -6,6 +6,7 @@ bash` (or zsh, fish) prints what a shell needs to complete them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from pyorch.base import ends
 from pyorch.base.errors import quoted, suggest
 from pyorch.base.paths import RENAMED
 from pyorch.cli import door, tasks
-from pyorch.cli.verb import as_task, register, verb
+from pyorch.cli.verb import as_task, installed, verb
 
 run = as_task(tasks.experiment.function, "run")
 
@@ -48,7 +49,7 @@ class Console(Program):
             super().parse_tasks()
         except ParseError as error:
             words = self.core.unparsed
-            verbs = [one.name for one in VERBS]
+            verbs = [*self.collection.task_names]
             if words and words[0] in verbs and error.context is not None:
                 _explain_option(words[1:], error.context, error)
             if not words or words[0] in verbs or words[0].startswith("-"):
@@ -84,10 +85,9 @@ def _explain_option(words: Sequence[str], verb: ParserContext, error: ParseError
 def program() -> Program:
     """Return the program with its verbs."""
     verbs = Collection()
-    for one in VERBS:
+    for one in (*VERBS, *installed(sys.argv[1:])):
         one.help = {option: door.spoken(text) for option, text in (one.help or {}).items()}
         verbs.add_task(one)
-    register(globals())
     return Console(name="pyorch", binary="pyorch", namespace=verbs)
 
 

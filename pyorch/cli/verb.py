@@ -44,6 +44,8 @@ _OF_SELECT: dict[str, tuple[type, str]] = {
     "seeds": (str, "run seeds 1 to N, or N-M, instead of those in the file"),
 }
 
+GROUP = "pyorch.verbs"
+"""The group of the entry points of verbs: each names one that `verb` made."""
 TASKS: set[str] = set()
 """Every task, as it is typed."""
 
@@ -206,6 +208,8 @@ def as_task(
         auto_shortflags=False,
     )
     made.defaults, made.function = declared.defaults, function
+    TASKS.update((made.name, *made.aliases))
+    door.know([made.name])
     return made
 
 
@@ -220,11 +224,24 @@ def finish(code: int) -> None:
         raise Exit(code=code)
 
 
-def register(found: Mapping[str, object]) -> None:
-    """Note the tasks of a module, by its globals."""
-    for value in found.values():
-        if isinstance(value, Task):
-            TASKS.update((value.name, *value.aliases))
+def installed(words: Sequence[str]) -> list[PositionalTask]:
+    """Return the verbs that packages bring, entry points of the group "pyorch.verbs".
+
+    None if the words of the command line begin with a task that is known: looking for packages
+    takes longer than many a verb. What cannot be loaded is told and left out.
+    """
+    first = next((word for word in words if not word.startswith("-")), "")
+    if first in TASKS or "--version" in words:
+        return []
+    from pyorch.base import doors
+
+    found = []
+    for name in doors.names(GROUP):
+        try:
+            found.append(doors.named(GROUP, name))
+        except UserError as error:
+            print(door.spoken(error.render()), file=sys.stderr)
+    return found
 
 
 NAME = f"experiment, as `invoke list` names it, or a file; default {DEFAULT}"

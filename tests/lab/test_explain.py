@@ -14,15 +14,16 @@ import pytest
 
 import pyorch
 from pyorch import pipeline
-from pyorch.addons.lab.cures import AS_IT_WAS, base_of
-from pyorch.addons.lab.explain import AROUND, Explanation, Wires, explain, tables_agree
-from pyorch.addons.lab.explain_page import row_of, write
+from pyorch.addons.lab.cures import base_of
 from pyorch.addons.lab.explicit import tables_of_run
-from pyorch.addons.lab.story import Blocked, Pause, Story, levels_of
 from pyorch.addons.lab.trials import spec_of
 from pyorch.base.errors import UserError
 from pyorch.base.paths import Paths
 from pyorch.cli.explain import explain_run
+from pyorch.explain.explanation import AROUND, Explanation, Wires, explain
+from pyorch.explain.outcomes import AS_IT_WAS, tables_agree
+from pyorch.explain.page import row_of, write
+from pyorch.explain.story import Blocked, Pause, Story, levels_of
 from pyorch.report.quantities import show
 from tests.inputs import ROOT, RUNS
 from tests.kept import kept_runs

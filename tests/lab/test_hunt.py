@@ -13,11 +13,11 @@ import networkx as nx
 import pytest
 
 from pyorch import Study, pipeline
-from pyorch.addons.lab.explain import Explanation, explain
+from pyorch.addons.lab.commands.prevent import prevent_deadlocks
 from pyorch.addons.lab.minimise import minimise
 from pyorch.addons.lab.write import write
 from pyorch.base.paths import Paths
-from pyorch.cli.prevent import prevent_deadlocks
+from pyorch.explain.explanation import Explanation, explain
 from pyorch.network import topology
 from pyorch.network.topology import Topology, trunks
 from pyorch.traffic import base as traffic

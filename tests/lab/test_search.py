@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import Study, pipeline
+from pyorch.addons.lab.commands.search import map_run, search_run
 from pyorch.addons.lab.drive import (
     Routes,
     demanded,
@@ -38,7 +39,6 @@ from pyorch.addons.lab.write_search import write_search
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
-from pyorch.cli.search import map_run, search_run
 from pyorch.cli.verb import Select
 from pyorch.files.load import load_experiment
 from pyorch.network import topology

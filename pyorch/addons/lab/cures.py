@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +23,10 @@ from pyorch.addons.lab.updown import UpDown
 from pyorch.base.errors import UserError
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import format_bytes, format_time
+from pyorch.explain.outcomes import ADDED, AS_IT_WAS, GROUPS, SCHEMES, WAYS, Content, Cure
 from pyorch.files.patch import put
 from pyorch.files.schemes import environment
 from pyorch.files.variants import FILES, MODULES, Variant, read_variants
-from pyorch.metrics import known_numbers
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths
 from pyorch.setting.attributes import DEFAULTS, Catalogue, number, section_of
@@ -34,21 +34,10 @@ from pyorch.setting.telemetry import MOST_SWITCHES
 from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from pyorch.base.paths import Paths
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
-    from pyorch.store.store import Store
 
-ADDED, WAYS, SCHEMES = "added", "ways", "schemes"
-GROUPS = {
-    ADDED: "The same scheme with an addition",
-    WAYS: "Other routes",
-    SCHEMES: "Other schemes, tuned by the rules of the bake-off",
-}
-"""Kinds of cures, and their headings."""
-AS_IT_WAS = "as it was"
 WATCHDOG = "pfc-watchdog"
 OF_WATCHDOG = ("poll", "detection", "restoration")
 SONIC = 200_000_000_000
@@ -59,22 +48,6 @@ REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
 """Set if senders do not retransmit, because cures may drop frames; as in the bake-off."""
 FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
 """Relative to the folder of the package's own experiments."""
-Content = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Cure:
-    """A run to compare with.
-
-    group: one of GROUPS, "" for the run itself. about: what it is and costs, in words. content: the
-    tables of its experiment; None if it is impossible, for a reason.
-    """
-
-    name: str
-    group: str
-    about: str
-    content: Content | None = None
-    reason: str = ""
 
 
 def cures_of(spec: RunSpec, types: Catalogue, paths: Paths) -> list[Cure]:
@@ -297,70 +270,3 @@ def _joined(changes: Mapping[Path, Any], base: Content) -> list[tuple[Path, Any]
         if not joined[path]:
             del joined[path]
     return list(joined.items())
-
-
-# ---------------------------------------------------------------------------------------------
-# Outcomes
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a run with a cure.
-
-    run_hash: "" if there is none, for a reason. deadlocks: how often it deadlocked, None if
-    unknown; formed: the first one [ps]; is_stuck: deadlocked at the end. dropped: frames, including
-    those that the cure itself drops. repeated: retransmitted bytes. flows: number of finite ones;
-    ended: how many of these finished. delivered: bytes. slowest: rate of the slowest flow while it
-    lasted [bit/s]. end: ps.
-    """
-
-    cure: Cure
-    run_hash: str = ""
-    reason: str = ""
-    deadlocks: int | None = None
-    formed: int = -1
-    is_stuck: bool = False
-    dropped: int = 0
-    repeated: int = 0
-    flows: int = 0
-    ended: int = 0
-    delivered: int = 0
-    slowest: float = 0.0
-    end: int = 0
-
-    @property
-    def is_lossy(self) -> bool:
-        """Whether the cure has no lossless class."""
-        buffer: Mapping[str, Any] = (self.cure.content or {}).get("buffer", {})
-        return bool(buffer.get("lossless_classes") == 0)
-
-
-def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
-    """Read the outcome of a finished run with a cure."""
-    numbers = known_numbers(store.read_summary(run_hash)["summary"])
-
-    def number(name: str) -> int:
-        return int(numbers.get(name) or 0)
-
-    return Outcome(
-        cure,
-        run_hash,
-        deadlocks=number("deadlock_episodes") if "deadlocked" in numbers else None,
-        formed=number("deadlock_formed_ps") if number("deadlocked") else -1,
-        is_stuck=bool(number("deadlocked_at_end")),
-        dropped=number("dropped_frames"),
-        repeated=number("retransmitted_bytes"),
-        flows=number("flows_finite"),
-        ended=number("flows_finite") - number("flows_unfinished"),
-        delivered=number("delivered_bytes"),
-        slowest=_slowest(store.read_table(run_hash, "flow"), number("end_ps")),
-        end=number("end_ps"),
-    )
-
-
-def _slowest(flows: DataFrame, end: int) -> float:
-    """The lowest goodput of any flow, each from its start to its end or that of the run."""
-    begun = flows[flows["start_ps"] < end]
-    until = begun["finish_ps"].where(begun["finish_ps"] >= 0, end)
-    rates = 8e12 * begun["delivered_bytes"] / (until - begun["start_ps"])
-    return float(rates.min()) if len(rates) else 0.0

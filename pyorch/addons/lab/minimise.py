@@ -19,12 +19,12 @@ from pyorch.addons.lab.case import KINDS, SETTINGS, Case, Flow, Part
 from pyorch.addons.lab.condition import Condition, check_names, numbers_of, read_condition
 from pyorch.addons.lab.ddmin import ddmin
 from pyorch.addons.lab.explicit import case_of, traces_of
-from pyorch.addons.lab.readable import Readable
 from pyorch.addons.lab.trials import Outcome, Step, Trials, Written
 from pyorch.addons.lab.ways import ways_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import NEVER
 from pyorch.base.units import format_bytes, format_time, parse_bytes
+from pyorch.notebook import Readable
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:

@@ -26,13 +26,13 @@ from pyorch.addons.lab.cuts import (
 )
 from pyorch.addons.lab.drive import Cycle, Entries
 from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
-from pyorch.addons.lab.readable import Readable
 from pyorch.addons.lab.tags import MOST_CLASSES, tags_of
 from pyorch.addons.lab.updown import UpDown, most_bounces, orders
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, route_dependencies
 from pyorch.network.topology import Topology
+from pyorch.notebook import Readable
 from pyorch.setting.dependency import ways_at_start
 from pyorch.traffic import base as traffic
 

@@ -23,13 +23,13 @@ from pyorch.addons.lab.border import (
 )
 from pyorch.addons.lab.condition import read_condition
 from pyorch.addons.lab.ranges import Axis
-from pyorch.addons.lab.readable import Readable
 from pyorch.addons.lab.search import OPTION, trials_of
 from pyorch.addons.lab.trials import IMPOSSIBLE, Trials
 from pyorch.addons.lab.varied import Varied
 from pyorch.addons.lab.write import csv_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import replacing, storage_error, write_atomically
+from pyorch.notebook import Readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

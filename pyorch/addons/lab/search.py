@@ -33,12 +33,12 @@ from pyorch.addons.lab.drive import (
 from pyorch.addons.lab.explicit import case_of, traces_of
 from pyorch.addons.lab.prevent import names_of
 from pyorch.addons.lab.ranges import Axis, draw
-from pyorch.addons.lab.readable import Readable
 from pyorch.addons.lab.trials import AT_ONCE, Outcome, Trials, Written
 from pyorch.addons.lab.varied import Varied
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.fields import NEVER
 from pyorch.network import topology
+from pyorch.notebook import Readable
 from pyorch.setting.dependency import ways_at_start
 
 if TYPE_CHECKING:

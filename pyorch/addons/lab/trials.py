@@ -12,10 +12,9 @@ from pyorch.addons.lab.condition import Condition, check_names, numbers_of
 from pyorch.addons.lab.explicit import tables_of
 from pyorch.base.errors import UserError
 from pyorch.engine.log import log_tail
-from pyorch.files.find import Document
+from pyorch.explain.outcomes import LOG_LINES, has_failed, spec_of
 from pyorch.metrics import Metric
-from pyorch.plan import RunSpec, expand
-from pyorch.run.simulate import RefusedError, RunProblemsError
+from pyorch.run.simulate import RunProblemsError
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
@@ -23,12 +22,11 @@ if TYPE_CHECKING:
 
     from pyorch.engine.base import Engine
     from pyorch.pipeline import Plan
+    from pyorch.plan import RunSpec
 
 AT_ONCE = 8
 """Number of cases tried together; constant, so that trials do not depend on the machine."""
 IMPOSSIBLE = "impossible"
-_LOG_LINES = 1000
-"""Of a log: a refused run has a line for each problem."""
 
 
 @dataclass(frozen=True)
@@ -187,31 +185,9 @@ class Trials:
         return spec_of(self.plan, self.store, content, seeds)
 
 
-def spec_of(
-    plan: Plan, store: Store, content: dict[str, Any], seeds: Sequence[int] | None = None
-) -> RunSpec:
-    """Return the run described by the tables of a file next to a study's.
-
-    store: the one that is to keep it. Raises UserError if the tables are invalid.
-    """
-    from pyorch.build import load_schema
-    from pyorch.files.load import load_experiment
-
-    file = plan.experiment.folder / "minimal.toml"
-    document = Document(store.name, file, "trial", content)
-    experiment = load_experiment(document, (), load_schema(plan.build), store.paths)
-    return expand(experiment, seeds)[0]
-
-
-def has_failed(store: Store, run_hash: str) -> bool:
-    """Whether a run was refused, or its result was wrong, for permanent reasons."""
-    kept = store.failure(run_hash)
-    return RefusedError.headline in log_tail(kept.log, _LOG_LINES) or kept.summary.is_file()
-
-
 def why_failed(store: Store, run_hash: str) -> str:
     """The first problem in the log of a failed run."""
-    lines = log_tail(store.failure(run_hash).log, _LOG_LINES).splitlines()
+    lines = log_tail(store.failure(run_hash).log, LOG_LINES).splitlines()
     heads = {f"{error.headline}:" for error in RunProblemsError.__subclasses__()}
     first = next((number + 1 for number, line in enumerate(lines) if line in heads), 0)
     return lines[first].strip() if first < len(lines) else "it fails"

@@ -1,7 +1,7 @@
 """Explanation of a deadlocked run: the events, captures, and the effect of cures.
 
-The run is repeated with the necessary tables (`pyorch.addons.lab.story`), with taps on the ports of
-its cycle (`pyorch.trace`), and once with each cure (`pyorch.addons.lab.cures`).
+The run is repeated with the necessary tables (`pyorch.explain.story`), with taps on the ports of
+its cycle (`pyorch.trace`), and once with each cure that installed packages bring.
 """
 
 from __future__ import annotations
@@ -14,23 +14,34 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from pyorch.addons.lab.condition import numbers_of
-from pyorch.addons.lab.cures import AS_IT_WAS, Cure, Outcome, base_of, cures_of, outcome_of
-from pyorch.addons.lab.readable import Readable
-from pyorch.addons.lab.story import DIGITS, Blocked, Egress, Story, read_blocked, read_story
-from pyorch.addons.lab.trials import has_failed, spec_of
+from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError
+from pyorch.base.findings import Findings
 from pyorch.base.units import format_time
+from pyorch.explain.outcomes import (
+    AS_IT_WAS,
+    GROUP,
+    Cure,
+    Outcome,
+    has_failed,
+    outcome_of,
+    spec_of,
+    tables_agree,
+)
+from pyorch.explain.story import DIGITS, Blocked, Egress, Story, read_blocked, read_story
+from pyorch.metrics import known_numbers
 from pyorch.network import topology
 from pyorch.network.topology import Topology
+from pyorch.notebook import Readable
+from pyorch.plan import RunSpec
 from pyorch.report.quantities import show
+from pyorch.setting.experiment import resolve_traces
 from pyorch.store.store import Store
 from pyorch.trace.capture import Captured, Options
 from pyorch.trace.request import MOST_FILES, find_run, run_again
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
-    from pyorch.plan import RunSpec
     from pyorch.setting.attributes import Catalogue
 
 FOLDER = "explain"
@@ -48,8 +59,8 @@ class Explanation(Readable):
     """The explanation of a run. spec: the study's run; told: the same with the tables of the story.
 
     outcomes: of the run as it was, and with each cure; none if it waits for a host that pauses
-    forever. simulated: number of runs that were not in the store. page: its index.html and
-    captures, if it was written.
+    forever, or if no package brings cures. simulated: number of runs that were not in the store.
+    page: its index.html and captures, if it was written.
     """
 
     plan: Plan
@@ -79,11 +90,13 @@ class Explanation(Readable):
             return self.story.answer
         tried = [one for one in self.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
         free = [one for one in tried if one.deadlocks == 0]
-        return (
+        said = (
             f"At {show(self.story.formed, 'ps', digits=DIGITS)} {len(self.story.cycle)} queues "
-            f"began to wait for each other: {' → '.join(self.story.circle)}. With {len(free)} of "
-            f"{len(tried)} cures the same run does not deadlock."
+            f"began to wait for each other: {' → '.join(self.story.circle)}."
         )
+        if not self.outcomes:
+            return said
+        return f"{said} With {len(free)} of {len(tried)} cures the same run does not deadlock."
 
     @override
     def lines(self) -> Iterator[str]:
@@ -143,12 +156,12 @@ def explain(
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
     store = Store(plan.store.paths, f"{plan.store.name}/{FOLDER}")
     network = topology.build(spec.setting.topology)
-    told = _told(plan, store, spec, types, network)
+    told = _told(store, spec, types, network)
     simulated = _make(plan, store, [told], jobs)
     if not store.is_done(told.hash(fingerprint)):
         log = store.failure(told.hash(fingerprint)).log
         raise UserError([Problem(f"RUN {run}", f"it fails, as {log} says")])
-    numbers = numbers_of(store, told, fingerprint)
+    numbers = known_numbers(store.read_summary(told.hash(fingerprint))["summary"])
     _check(numbers, run)
     if not numbers.get("deadlocked"):
         hosts = {network.names[host] for host in network.hosts.tolist()}
@@ -156,24 +169,19 @@ def explain(
         return Explanation(plan, store, spec, told, network, blocked, (), simulated)
     story = read_story(store, told.hash(fingerprint))
     tell(f"the run: a deadlock of {len(story.cycle)} queues")
-    cures = cures_of(spec, types, store.paths)
-    specs = {cure.name: _spec(plan, store, spec, cure) for cure in cures}
-    tell(f"the cures: {len(cures)} runs")
+    bring = [doors.load(point) for point in doors.points(GROUP)]
+    cures = [cure for cures_of in bring for cure in cures_of(spec, types, store.paths)]
+    specs = {cure.name: _spec(plan, store, spec, told, cure) for cure in cures}
+    if cures:
+        tell(f"the cures: {len(cures)} runs")
     wanted = [one for one in specs.values() if not isinstance(one, str)]
     simulated += _make(plan, store, wanted, jobs)
     outcomes = tuple(_outcome(plan, store, cure, specs[cure.name]) for cure in cures)
     return Explanation(plan, store, spec, told, network, story, outcomes, simulated)
 
 
-def _told(plan: Plan, store: Store, spec: RunSpec, types: Catalogue, network: Topology) -> RunSpec:
-    """The run with the tables of its story, and no others."""
-    base = base_of(spec, types)
-    plain = spec_of(plan, store, base)
-    asked = spec.setting.run.model_copy(update={"stop_on_deadlock": False})
-    wrong = tables_agree(plain, replace(spec, setting=replace(spec.setting, run=asked)))
-    if wrong:
-        what = f"the run cannot be written as tables: {', '.join(wrong)}"
-        raise UserError([Problem("explain", what, None, "this is a defect: please report it")])
+def _told(store: Store, spec: RunSpec, types: Catalogue, network: Topology) -> RunSpec:
+    """The run, continued to its end, with the tables of its story and no others."""
     ports = [
         f"{network.names[near]}:{network.names[host]}"
         for host in network.hosts.tolist()
@@ -181,21 +189,19 @@ def _told(plan: Plan, store: Store, spec: RunSpec, types: Catalogue, network: To
     ]
     period = max(spec.setting.run.latest_end // INTERVALS, 1)
     rate = {"table": "rate", "ports": ports, "period": format_time(period)}
-    traces = [{"table": "deadlock"}, {"table": "pause"}, {"table": "pause_tree"}, rate]
-    return spec_of(plan, store, {**base, "trace": traces})
-
-
-def tables_agree(found: RunSpec, wanted: RunSpec) -> list[str]:
-    """Return the differences between a run and the run that its tables describe.
-
-    Names and recorded tables are ignored.
-    """
-    own = ("params", "experiment", "traces", "packages", "metrics")
-    one, other = (
-        {key: value for key, value in spec.to_data().items() if key not in own}
-        for spec in (found, wanted)
+    asked = [{"table": "deadlock"}, {"table": "pause"}, {"table": "pause_tree"}, rate]
+    findings = Findings("explain")
+    traces = resolve_traces(asked, network, None, findings, types)
+    if findings.problems:
+        raise UserError(findings.problems)
+    setting = replace(
+        spec.setting,
+        experiment=store.name,
+        run=spec.setting.run.model_copy(update={"stop_on_deadlock": False}),
+        traces=tuple(traces),
+        params={"variant": ""},
     )
-    return [key for key in sorted({*one, *other}) if one.get(key) != other.get(key)]
+    return RunSpec(setting, spec.seed)
 
 
 def _check(numbers: Mapping[str, Any], run: str) -> None:
@@ -228,8 +234,11 @@ def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) 
     return len(missing)
 
 
-def _spec(plan: Plan, store: Store, spec: RunSpec, cure: Cure) -> RunSpec | str:
-    """The run with a cure, or the reason why there is none."""
+def _spec(plan: Plan, store: Store, spec: RunSpec, told: RunSpec, cure: Cure) -> RunSpec | str:
+    """The run with a cure, or the reason why there is none.
+
+    Raises UserError if the run without one is not the one to be explained.
+    """
     if cure.content is None:
         return cure.reason
     try:
@@ -238,6 +247,9 @@ def _spec(plan: Plan, store: Store, spec: RunSpec, cure: Cure) -> RunSpec | str:
         if cure.name == AS_IT_WAS:
             raise
         return error.problems[0].what
+    if cure.name == AS_IT_WAS and (wrong := tables_agree(found, told)):
+        what = f"the run cannot be written as tables: {', '.join(wrong)}"
+        raise UserError([Problem("explain", what, None, "this is a defect: please report it")])
     params = {**spec.params, "cure": cure.name}
     return replace(found, setting=replace(found.setting, params=params))
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.addons.lab.cures import AS_IT_WAS, GROUPS, Outcome
-from pyorch.addons.lab.explain import Explanation, Wires, capture
-from pyorch.addons.lab.story import Blocked, Story
 from pyorch.base.errors import Problem, UserError, shown
 from pyorch.base.files import make_folder, storage_error, write_atomically
 from pyorch.base.findings import Findings
+from pyorch.explain.explanation import Explanation, Wires, capture
+from pyorch.explain.outcomes import AS_IT_WAS, GROUPS, Outcome
+from pyorch.explain.story import Blocked, Story
 from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.report.setting import Setting, setting

@@ -1,0 +1,1 @@
+"""What the verbs of the laboratory do: each calls a method of `Study` and prints its result."""
