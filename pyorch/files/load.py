@@ -18,7 +18,7 @@ from pyorch.base.findings import Findings, Path, Place, dotted
 from pyorch.base.paths import Paths, default_paths
 from pyorch.files.entries import resolve_entries
 from pyorch.files.find import Document, read_document
-from pyorch.files.model import FIRST, GONE, KEYS, SCENARIO, TEXTS, is_whole
+from pyorch.files.model import FIRST, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.presets import read_presets
 from pyorch.files.schemes import environment
@@ -28,7 +28,6 @@ from pyorch.setting.attributes import TypeInfo, catalogue
 from pyorch.setting.experiment import Experiment, Point, resolve_run, seeds_of
 from pyorch.setting.telemetry import RoomCheck
 
-_NO_KEY = "{!r} is no longer a key"
 _NO_SCENARIOS = "there are no scenarios"
 _SCENARIOS = f"a scenario is a table of changes: write [sweep.{SCENARIO}.NAME]"
 _OF_REPORTS = ("figure", "expect")
@@ -66,9 +65,6 @@ def load_experiment(
     kinds.activate(own_kinds)
     resolver = Resolver(document.name, file.parent, paths.workloads, types, own_kinds)
     findings = Findings(label, document.places, list(document.problems))
-    for key in [key for key in GONE if key in content]:
-        findings.add((key,), _NO_KEY.format(key), None, GONE[key])
-        del content[key]
     given, problems = chosen_overrides(content.pop("set", {}), overrides, findings)
     findings.problems = [*problems, *findings.problems]
     if runs_only:
@@ -161,9 +157,7 @@ class _Loader:
         origins: dict[Path, str | Place] = dict(self.findings.origins)
         for override in self.overrides:
             path = override.path
-            if path[0] in GONE:
-                self._complain(override.where, _NO_KEY.format(path[0]), None, GONE[path[0]])
-            elif not is_whole(path):
+            if not is_whole(path):
                 others.append(override)
             elif path[0] in FIRST:
                 what = f"{path[0]!r} cannot be changed by options"

@@ -136,14 +136,6 @@ EACH = "each"
 """In an entry of a list: tables, each of which gives one entry."""
 SCENARIO = "scenario"
 """In [sweep]: named sets of changes, swept under this key."""
-GONE = {
-    "scenarios": "a scenario is a swept set of changes: write [sweep.scenario.NAME]",
-    "schemes": 'write files = "schemes/*.toml" in [variants]',
-    "compare": 'write modules = "flow_control" in [variants]',
-    "extends": "it is called 'include' now: write include = [...]",
-    "scale": 'write [set] and NAME = ["topology.hosts=64", "run.seeds=20"]; --set NAME chooses it',
-}
-"""Keys of older files, and their replacements."""
 #: Keys at the top of a file that are not sections of C++ objects.
 KEYS = tuple(ExperimentFile.model_fields)
 #: Those that no variant and no sweep changes, and those that --set does not change either.

@@ -15,7 +15,6 @@ from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
 from pyorch.files.find import list_experiments
 from pyorch.files.load import load_experiment
-from pyorch.files.model import GONE
 from pyorch.files.schemes import CHAINS, SchemeFile, environment, evaluate
 from pyorch.files.variants import read_variants
 from tests.forms import form
@@ -150,8 +149,6 @@ def test_a_new_file_is_a_new_variant_and_a_list_of_set_changes_the_scene(tmp_pat
         "--set ful: not of the form key=value, and no list of [set]\n"
         "    allowed: full, buffer.alpha=0.125\n    hint: did you mean 'full'?"
     )
-    (told,) = complaints(paths, "scale=full")
-    assert told == f"--set scale=full: 'scale' is no longer a key\n    hint: {GONE['scale']}"
 
 
 def test_a_list_of_set_may_name_another(tmp_path: Path) -> None:

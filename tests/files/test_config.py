@@ -17,7 +17,6 @@ from pyorch.base.reading import MAX_TOML
 from pyorch.files.find import list_experiments
 from pyorch.files.layers import MAX_FILES
 from pyorch.files.load import load_experiment
-from pyorch.files.model import GONE
 from pyorch.files.setting import Resolver
 from pyorch.metrics.base import parse, written
 from pyorch.setting.experiment import OF_ORACLE
@@ -911,18 +910,6 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     bad = MINIMAL + '[sweep.scenario.x]\nrun.duration = "1"\n'
     (told,) = complaints(tmp_path, bad)
     assert told.startswith("experiments/x.toml: sweep.scenario.x: run.duration")
-
-
-def test_older_spellings_are_told_with_the_new_ones(tmp_path: Path) -> None:
-    """All at once, along with other problems."""
-    old = 'compare = "forwarding"\nschemes = "schemes/*.toml"\nextends = ["a.toml"]\n'
-    text = old + MINIMAL + '[scale.big]\n"topology.hosts" = 9\n[scenarios.x]\n[bufer]\n'
-    told = complaints(tmp_path, text, "scale=big")
-    assert f"--set scale=big: 'scale' is no longer a key\n    hint: {GONE['scale']}" in told
-    for key, new in GONE.items():
-        where = f"experiments/x.toml: {key}: "
-        assert f"{where}{key!r} is no longer a key\n    hint: {new}" in told
-    assert any("unknown section 'bufer'" in one for one in told)
 
 
 EACH = """
