@@ -85,15 +85,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'pyorch' has no attribute {name!r}")
-    if name not in ("Problem", "UserError", "Study", "RunsFailedError"):
+    from pyorch.base.lazy import found
+
+    if name in _WHERE and name not in ("Problem", "UserError", "Study", "RunsFailedError"):
         import_module("pyorch.network")  # registers all kinds
         import_module("pyorch.traffic")
-    if "IPython" in sys.modules:
+    if name in _WHERE and "IPython" in sys.modules:
         import_module("pyorch.report.planned").show_in_notebooks()
-    module, _, other = _WHERE[name].partition(":")
-    return getattr(import_module(module), other or name)
+    return found(__name__, _WHERE, name)
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import Problem, UserError, defect_of, quoted
+from pyorch.base.lazy import found
 from pyorch.base.reading import is_file, read_code
 from pyorch.base.trust import execute
 
@@ -73,11 +74,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'pyorch.kinds' has no attribute {name!r}")
-    import_module("pyorch.network")
-    import_module("pyorch.traffic")
-    return getattr(import_module(_WHERE[name]), name)
+    if name in _WHERE:
+        import_module("pyorch.network")
+        import_module("pyorch.traffic")
+    return found(__name__, _WHERE, name)
 
 
 _active: dict[str, str] = {}

@@ -19,10 +19,13 @@ from pyorch import kinds, pipeline
 from pyorch.base import doors
 from pyorch.base.arguments import Tell, checked, checking
 from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
+from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.lazy import pd
 from pyorch.base.paths import Paths, default_paths
+from pyorch.base.reading import TOO_DEEP, excesses
+from pyorch.pipeline import Plan
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
     from pyorch.engine import BatchResult, Failure
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from pyorch.engine.slurm.state import SweepState
     from pyorch.explain.explanation import Explanation
     from pyorch.files.find import Document
-    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
     from pyorch.report.drawn import Told
@@ -95,7 +97,6 @@ class Study:
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
         from pyorch.base.fields import written
-        from pyorch.base.reading import TOO_DEEP, excesses
         from pyorch.files.find import made_document
         from pyorch.files.model import ENTRIES
 
@@ -386,8 +387,6 @@ class Study:
         where: `variant="GFC", seed=1`, or `**{"buffer.alpha": 0.5}`; a list matches any of its
         values. Nodes are numbers; `nodes` has their names. Raises UserError if it was not traced.
         """
-        import pandas as pd
-
         plan = self._made()
         chosen = self._chosen(plan, where)
         parts = []
@@ -434,8 +433,6 @@ class Study:
     @property
     def verdicts(self) -> pd.DataFrame:
         """Expected and measured values, one row per expectation."""
-        import pandas as pd
-
         from pyorch.report.expect import judge
 
         plan, data = self._made(), self._data()
@@ -643,7 +640,6 @@ class Study:
 
         Raises UserError if it cannot be written.
         """
-        from pyorch.base.files import storage_error, write_atomically
         from pyorch.files.compose import composed
         from pyorch.files.find import read_document
 
@@ -777,6 +773,5 @@ def _varied(plan: Plan) -> list[str]:
 
 
 def _constant(columns: Mapping[str, Any], rows: int) -> pd.DataFrame:
-    import pandas as pd
 
     return pd.DataFrame({key: [value] * rows for key, value in columns.items()})

@@ -5,8 +5,9 @@ Submodules are loaded on first use: listing the modules does not need the builde
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from pyorch.base.lazy import found
 
 if TYPE_CHECKING:
     from pyorch.build.builder import ensure_built
@@ -34,11 +35,10 @@ __all__ = [
     "read_build",
 ]
 
-_WHERE = {"ensure_built": "builder", "PROFILES": "profiles"}
-_WHERE |= dict.fromkeys(("BuildInfo", "read_build"), "info")
+_WHERE = dict.fromkeys(__all__, "pyorch.build.schema")
+_WHERE |= {"ensure_built": "pyorch.build.builder", "PROFILES": "pyorch.build.profiles"}
+_WHERE |= dict.fromkeys(("BuildInfo", "read_build"), "pyorch.build.info")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'pyorch.build' has no attribute {name!r}")
-    return getattr(import_module(f"pyorch.build.{_WHERE.get(name, 'schema')}"), name)
+    return found(__name__, _WHERE, name)

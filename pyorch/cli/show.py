@@ -15,11 +15,11 @@ from pyorch.base.errors import Problem, UserError, one_of, shown
 from pyorch.base.files import refuse_links, storage_error
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
+from pyorch.pipeline import Plan
 from pyorch.remarks import runs_text
 from pyorch.study import Study
 
 if TYPE_CHECKING:
-    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
 SHOWN_RUNS = 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, listing
 from pyorch.sizing.size import check, read_switch, render
 
@@ -22,7 +23,6 @@ def size(name: str, options: Mapping[str, str]) -> int:
 
 
 def _load(name: str) -> Experiment:
-    from pyorch.base.paths import default_paths
     from pyorch.build import ensure_built, load_schema
     from pyorch.files.load import load_experiment
 

@@ -8,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyorch.base.errors import first_of
 from pyorch.base.paths import program
@@ -20,10 +19,8 @@ from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.cluster import command_of
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.remarks import runs_text
+from pyorch.store.store import Store
 from pyorch.study import Study
-
-if TYPE_CHECKING:
-    from pyorch.store.store import Store
 
 WATCH_INTERVAL_S = 5.0
 

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError, first_of
 from pyorch.base.files import opened
+from pyorch.base.paths import RunPaths
 from pyorch.engine.base import RUN_REFUSED, BatchResult, Refusal
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
-    from pyorch.base.paths import RunPaths
     from pyorch.engine.launch import Process, WarmLauncher
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import Setting
-    from pyorch.store.store import Store
 
 _SHOWN_NODES = 4
 LONGEST_S = 5.0

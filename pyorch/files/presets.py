@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.base.paths import Paths
 from pyorch.base.reading import read_toml
 from pyorch.base.units import parse_rate
 from pyorch.build.sources import present_modules
 from pyorch.setting.attributes import Preset, Presets
-
-if TYPE_CHECKING:
-    from pyorch.base.paths import Paths
 
 _SHAPE = 'tables [NAME] with source = "...", and [NAME.SECTION] with values'
 LINE_RATE = "line_rate"

@@ -11,18 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.findings import Findings, Path, dotted
+from pyorch.base.paths import Paths
 from pyorch.build.sources import present_modules
 from pyorch.files.layers import read_layers
 from pyorch.files.model import Compared, is_whole
 from pyorch.files.patch import PatchError, leaves, nest
 from pyorch.files.schemes import CHAINS, SchemeFile, read_scheme
-
-if TYPE_CHECKING:
-    from pyorch.base.paths import Paths
 
 FILES, MODULES = "files", "modules"
 """Keys of [variants] that are not variants."""

@@ -18,10 +18,10 @@ from pyorch.base.errors import (
     one_of,
     quoted,
 )
+from pyorch.base.lazy import np
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from pyorch.network.topology import Topology

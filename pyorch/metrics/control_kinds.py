@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, Metric, RunTables, metric
 from pyorch.metrics.fields import Need, Port, Rate, Time, TrafficClass
 from pyorch.metrics.series_kinds import only_rate
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
@@ -49,8 +49,6 @@ class ControlMetric(Metric):
 
     def frames(self, run: RunTables) -> tuple[Numbers, Numbers] | None:
         """(start [ps], wire bytes) of the frames in order; None when they were not traced."""
-        import numpy as np
-
         table, ends = run.find_table("control"), run.resolve(self.port)
         if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
             return None
@@ -77,7 +75,6 @@ class ControlShare(ControlMetric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
 
         frames, line = self.frames(run), self.line(run)
         begin, end = run.window(self.start, self.stop)
@@ -119,8 +116,6 @@ def most_in_window(starts: Numbers, sizes: Numbers, window: int) -> int:
     starts: ascending, in the unit of window. A span with the largest sum can be moved until it
     begins at a start; extending beyond the last start then adds nothing.
     """
-    import numpy as np
-
     if not len(starts):
         return 0
     total = np.concatenate(([0], np.cumsum(sizes)))

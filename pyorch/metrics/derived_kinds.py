@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, UNLIMITED, Metric, RunTables, metric
 from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
 from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
@@ -189,8 +190,6 @@ class PauseDelay(Metric):
 
     def _starts(self, run: RunTables, side: int) -> list[int] | None:
         """Starts [ps] of the pauses as this port sent them (side 0) or its peer obeyed them (1)."""
-        import numpy as np
-
         table, ends = run.find_table("pause"), run.resolve(self.port)
         if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
             return None
@@ -248,7 +247,6 @@ class PauseTail(PauseDelay):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
 
         pairs, rate, ends = self._pairs(run), run.find_table("rate"), run.resolve(self.port)
         if pairs is None or rate is None or ends is None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import Metric, RunTables, metric
 from pyorch.metrics.fields import Chosen, Need, Time
 
@@ -42,8 +43,6 @@ class Detection:
 
 def episodes(run: RunTables) -> list[Episode] | None:
     """The cyclic deadlocks of a run as they formed; None if they are not traced."""
-    import numpy as np
-
     table = run.find_table("deadlock")
     if table is None:
         return None
@@ -71,8 +70,6 @@ class DetectionMetric(Metric):
 
     def detections(self, run: RunTables) -> list[Detection] | None:
         """Every detection by time; None if they are not traced."""
-        import numpy as np
-
         table = run.find_table("detection")
         if table is None:
             return None

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, YES_NO_NUMBERS, Metric, RunTables, metric, unit_of_name
 from pyorch.metrics.fields import Chosen, Entry, Size, TrafficClass
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from pyorch.traffic.base import Flows
@@ -31,8 +31,6 @@ def percentile_of(values: Floats, percentile: float, least: int | None = None) -
     Nearest rank, not interpolation, because unfinished flows count as +inf. None when there are
     fewer than samples_needed.
     """
-    import numpy as np
-
     if len(values) < max(samples_needed(percentile, least), 1):
         return None
     return float(np.percentile(values, percentile, method="inverted_cdf"))
@@ -54,8 +52,6 @@ class FlowFilter(Entry):
 
     def _mask(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of table `flow` that pass the filters; None when a host does not exist."""
-        import numpy as np
-
         table = run.find_table("flow")
         if table is None:
             return None
@@ -83,8 +79,6 @@ class FlowFilter(Entry):
 
     def counted(self, flows: Flows) -> NDArray[np.bool_]:
         """Which flows of a plan it may count, regardless of their hosts."""
-        import numpy as np
-
         mask = flows.sizes > 0
         if self.class_number is not None:
             mask &= flows.classes == self.class_number
@@ -103,8 +97,6 @@ class FlowFilter(Entry):
 
     def finite(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of finite flows that start in the measured period, or never started."""
-        import numpy as np
-
         mask = self._mask(run)
         table = run.find_table("flow")
         if mask is None or table is None:
@@ -131,8 +123,6 @@ def flow_times(
 
     The slowdown of a flow without an ideal time (there was no path when it began) is NaN.
     """
-    import numpy as np
-
     start, end, ideal = (
         np.asarray(table[name])[mask]  # type: ignore[index]
         for name in ("start_ps", *_ENDS[until])
@@ -164,7 +154,6 @@ class FlowTimes(FlowFilter, Metric):
         return self
 
     def _statistic(self, run: RunTables, slowdown: bool) -> float | None:
-        import numpy as np
 
         mask, table = self.finite(run), run.find_table("flow")
         if mask is None or table is None:
@@ -217,8 +206,6 @@ class GoodputFilter(FlowFilter, Metric):
 
     def rows(self, run: RunTables) -> tuple[Floats, Floats, Floats] | None:
         """(delivered bits, start [ps], end [ps]) of every chosen flow; None when there is none."""
-        import numpy as np
-
         mask, table = self._mask(run), run.find_table("flow")
         if mask is None or table is None:
             return None
@@ -303,7 +290,6 @@ class CollectiveTime(Metric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
 
         found = run.entry(self.traffic)
         if found is None:

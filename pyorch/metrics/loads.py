@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pyorch.metrics.base import Columns, RunTables
 from pyorch.traffic.jobs.chain import by_place
 from pyorch.traffic.jobs.spans import parts_of
 
 if TYPE_CHECKING:
-    from pyorch.metrics.base import Columns, RunTables
-
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import Columns, Metric, RunTables, metric
 from pyorch.metrics.fields import Chosen, Need, Port, Time, TrafficClass
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Intervals = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -34,8 +34,6 @@ class PortFilter(Metric):
 
     def _rows(self, run: RunTables, name: str) -> tuple[Columns, NDArray[np.bool_]] | None:
         """(table, mask); None when it was not traced or a port does not exist."""
-        import numpy as np
-
         table = run.find_table(name)
         if table is None or not all(run.is_traced(need) for need in self._needs(name)):
             return None
@@ -66,8 +64,6 @@ class PauseMetric(PortFilter):
 
     def intervals(self, run: RunTables) -> Intervals | None:
         """Sorted (starts, ends) [ps] of every (port, class); None when not traced."""
-        import numpy as np
-
         rows = self._rows(run, "pause")
         if rows is None:
             return None
@@ -130,7 +126,6 @@ class PauseCount(PauseMetric):
 
 
 def _mean(parts: list[NDArray[np.int64]]) -> float | None:
-    import numpy as np
 
     lengths = np.concatenate(parts) if parts else np.empty(0)
     return float(lengths.mean()) if len(lengths) else None
@@ -194,7 +189,6 @@ class Drops(PortFilter):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
 
         rows = self._rows(run, "drop")
         if rows is None:

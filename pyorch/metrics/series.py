@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import Columns, RunTables
 from pyorch.metrics.fields import Need, is_traced
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -34,8 +34,6 @@ class Series:
 
     def clip(self, start_ps: int, stop_ps: int) -> tuple[Times, Floats, Times]:
         """(begin, value, length) of every piece inside the window; empty when it is empty."""
-        import numpy as np
-
         stop_ps = min(stop_ps, self.end_ps)
         edges = np.append(self.times_ps, max(self.end_ps, int(self.times_ps[-1])))
         begin = np.clip(edges[:-1], start_ps, None)
@@ -45,7 +43,6 @@ class Series:
 
 
 def _select(table: Columns, node: int, peer: int, class_number: int | None) -> NDArray[np.bool_]:
-    import numpy as np
 
     mask = (np.asarray(table["node"]) == node) & (np.asarray(table["peer"]) == peer)
     if class_number is not None:
@@ -55,8 +52,6 @@ def _select(table: Columns, node: int, peer: int, class_number: int | None) -> N
 
 def _sum_of_steps(times: Times, values: Floats, parts: NDArray[Any]) -> tuple[Times, Floats]:
     """Sum over parts (classes, flows) of functions that start at 0 and are given by new values."""
-    import numpy as np
-
     changes = np.zeros(len(values))
     for number in np.unique(parts):
         rows = np.flatnonzero(parts == number)
@@ -77,8 +72,6 @@ def state_series(
     the requested parts. None when the run did not trace it. Before its first row a state is 0: a
     run starts empty.
     """
-    import numpy as np
-
     found = _find(run, Need(table_name, port, class_number))
     if found is None:
         return None
@@ -101,8 +94,6 @@ def rate_series(
     at its time; without one, it is the arrival of a frame. Returns None when the run did not
     trace it; frames sent are traced only with a period.
     """
-    import numpy as np
-
     need = rate_need(direction, port, class_number)
     found = _find(run, need)
     if found is None:
@@ -129,8 +120,6 @@ def _of_arrivals(times: Times, bits: Floats, end_ps: int) -> Series:
     at line rate: otherwise a pause would look like a slow sender. The line rate is the highest
     rate of the frames.
     """
-    import numpy as np
-
     if len(times) == 0:
         return Series(np.zeros(1, np.int64), np.zeros(1), end_ps)
     before = np.insert(times[:-1], 0, 0)

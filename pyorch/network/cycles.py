@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pyorch.base.lazy import nx
 from pyorch.network.topology import SWITCH, Topology
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Egress = tuple[int, int]
 """A node and the neighbour to which its port leads, as node numbers."""
@@ -144,8 +141,6 @@ def route_dependencies(paths: ShortestPaths) -> nx.DiGraph[Egress]:
 
     Nodes of the graph are egresses between switches; hosts' links cannot be part of a cycle.
     """
-    import networkx as nx  # the import takes 0.1 s, and few runs draw links
-
     graph: nx.DiGraph[Egress] = nx.DiGraph()
     for first, second, third in paths.switches[paths.turns()].tolist():
         graph.add_edge((first, second), (second, third))
@@ -190,8 +185,6 @@ def have_cycles(network: Topology, draws: Sequence[Collection[int]]) -> list[boo
 
 def find_cycle(graph: nx.DiGraph[Egress]) -> list[Egress]:
     """Return the egresses of a cycle of a dependency graph in order; empty if there is none."""
-    import networkx as nx
-
     if nx.is_directed_acyclic_graph(graph):  # in linear time, unlike the search for a cycle
         return []
     part = max(nx.strongly_connected_components(graph), key=lambda nodes: (len(nodes), min(nodes)))

@@ -22,6 +22,7 @@ from typing_extensions import override
 from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.fields import Names, decode, encode
 from pyorch.base.findings import Findings, Path
+from pyorch.base.lazy import nx
 from pyorch.base.reading import csv_rows, is_file, read_json, read_text
 from pyorch.base.units import RATES, TIMES, parse_rate, parse_time
 from pyorch.network.kinds import Explicit
@@ -358,8 +359,6 @@ def _directed(multigraph: bool, tell: Tell) -> None:
 
 def _graphml(file: FilePath, label: str, tell: Tell) -> Graph | None:
     from xml.etree.ElementTree import ParseError, fromstring
-
-    import networkx as nx
 
     content = read_text(file, label, MAX_BYTES)
     _refuse_many(sum(1 for _ in _PARTS.finditer(content)), label)

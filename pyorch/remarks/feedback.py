@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pyorch.base.units import format_bytes, format_rate, rounded_bytes, rounded_time
+from pyorch.network.topology import Topology
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.setting.attributes import number
 from pyorch.sizing.checks import Frames, frames
 from pyorch.sizing.gfc import Link
 from pyorch.sizing.theory import bytes_in, gfc_sufficient_range
-
-if TYPE_CHECKING:
-    from pyorch.network.topology import Topology
 
 CONCEPTUAL, STAGES = "ns3::gfc::ConceptualGfc", "ns3::gfc::MultiStageGfc"
 TIME_BASED, CREDIT = "ns3::gfc::TimeBasedGfc", "ns3::cbfc::Credit"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pyorch.network.cycles import ShortestPaths
-
-if TYPE_CHECKING:
-    from pyorch.network.topology import Topology
+from pyorch.network.topology import Topology
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

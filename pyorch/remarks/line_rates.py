@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_rate
 from pyorch.remarks.cases import Case, Cases, Found
-from pyorch.setting.attributes import number, resolve_section
-
-if TYPE_CHECKING:
-    from pyorch.setting.attributes import Catalogue, TypeInfo
+from pyorch.setting.attributes import Catalogue, TypeInfo, number, resolve_section
 
 DEFAULTS = "defaults"
 """The preset that repeats what C++ has."""

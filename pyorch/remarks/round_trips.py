@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyorch.base.units import rounded_time
-from pyorch.network.topology import HOST, SWITCH
+from pyorch.network.topology import HOST, SWITCH, Topology
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
 from pyorch.setting.attributes import number
 from pyorch.sizing.checks import frames
 
 if TYPE_CHECKING:
-    from pyorch.network.topology import Topology
     from pyorch.traffic.base import Flows
 
 QUEUE_PAIR, HOSTS, SWITCHES = "ns3::rdma::QueuePair", "ns3::rdma::Host", "ns3::lossless::Switch"

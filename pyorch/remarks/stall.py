@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import np
 from pyorch.base.stalls import is_stalled
 from pyorch.base.units import rounded_bytes, rounded_time
 
@@ -25,8 +26,6 @@ def explain(
 
     names: of nodes. flow: the table. waits: between flows. numbers: the run's summary.
     """
-    import numpy as np
-
     size, start, finish = (np.asarray(flow[k]) for k in ("size_bytes", "start_ps", "finish_ps"))
     ends = list(zip(*(np.asarray(flow[name]).tolist() for name in ("src", "dst")), strict=True))
     here = np.asarray(flow["delivered_bytes"])
@@ -73,8 +72,6 @@ def _how_long(numbers: Mapping[str, float]) -> str:
 
 def _waited_for(flow: int, waits: Waits | None, missing: Any) -> int | None:
     """Return a message that did not arrive and for which a flow waits, directly or via points."""
-    import numpy as np
-
     from pyorch.traffic.base import POINT
 
     if waits is None:

@@ -13,16 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED
+from pyorch.base.lazy import pd
+from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, Result
 from pyorch.report.quantities import automatic, plain_name, show
 from pyorch.report.select import absent, value_text, values_of
 from pyorch.report.statistics import estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from pyorch.report.data import ReportData
-    from pyorch.report.expect import Result
 
 _MOST = 3  # variants or expectations that a text names one by one
 _MOST_METRICS = 2  # that an answer tells of without expectations
@@ -162,7 +160,7 @@ def _shown(means: Sequence[float], unit: str) -> list[str]:
     return [show(m, unit, common if m == 0 or abs(m) >= least else None, 3) for m in means]
 
 
-def _lacking(runs: DataFrame, metric: str) -> str:
+def _lacking(runs: pd.DataFrame, metric: str) -> str:
     """How many runs have no value, and of which variants: "; no value in 1 of 3 runs (GFC)"."""
     without = runs[runs[metric].isna()]
     if not len(without):
@@ -172,7 +170,7 @@ def _lacking(runs: DataFrame, metric: str) -> str:
     return f"; no value in {len(without)} of {len(runs)} run{'s' if len(runs) > 1 else ''}{whose}"
 
 
-def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
+def key_metric(results: Sequence[Result], runs: pd.DataFrame) -> str | None:
     """The metric of the first judged expectation, preferably one that differs between runs.
 
     None without one.
@@ -185,7 +183,7 @@ def key_metric(results: Sequence[Result], runs: DataFrame) -> str | None:
     )
 
 
-def _counted(name: str, runs: DataFrame, metric: str) -> str:
+def _counted(name: str, runs: pd.DataFrame, metric: str) -> str:
     """In how many runs of each variant something occurs: "Deadlock: PFC in 10 of 10 runs; ..."."""
     known = runs[runs[metric].notna()]
     groups = _groups(known)
@@ -205,7 +203,7 @@ def _counted(name: str, runs: DataFrame, metric: str) -> str:
     return f"{name}: {', '.join(told)}{'; none under ' + _list(none) if none else ''}."
 
 
-def _groups(runs: DataFrame) -> list[tuple[str, DataFrame]]:
+def _groups(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The runs by variant."""
     if "variant" not in runs:
         return [("", runs)]

@@ -9,13 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import pd
 from pyorch.metrics import RunTables, output_units, unit_of_name
 from pyorch.metrics.base import NON_NEGATIVE, SHARE, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import Setting
     from pyorch.store.store import Store
@@ -41,7 +40,7 @@ class StoreTables(Mapping[str, Any]):
     def __init__(self, data: ReportData, run_hash: str) -> None:
         self._data, self._hash = data, run_hash
 
-    def __getitem__(self, name: str) -> DataFrame:
+    def __getitem__(self, name: str) -> pd.DataFrame:
         found = self._data.table(self._hash, name)
         if found is None:
             raise KeyError(name)
@@ -65,7 +64,7 @@ class ReportData:
     def __init__(
         self,
         store: Any,
-        runs: DataFrame,
+        runs: pd.DataFrame,
         specs: Mapping[str, Any],
         metrics: Sequence[Metric] = (),
         file: Path | None = None,
@@ -76,7 +75,7 @@ class ReportData:
         self.parameters = [name for name in dict.fromkeys(names) if name != "variant"]
         self._units = output_units(metrics)
         self._models = {output: model for model in metrics for output in model.outputs()}
-        self._tables: OrderedDict[tuple[str, str], DataFrame | None] = OrderedDict()
+        self._tables: OrderedDict[tuple[str, str], pd.DataFrame | None] = OrderedDict()
         self._summaries: dict[str, dict[str, Any]] = {}
 
     @classmethod
@@ -108,7 +107,7 @@ class ReportData:
         """Base unit of every column of the table of runs."""
         return {name: self.unit(name) for name in (*self.runs.columns, *self._units)}
 
-    def nature(self, metric: str, runs: DataFrame) -> Nature:
+    def nature(self, metric: str, runs: pd.DataFrame) -> Nature:
         """What is known about a metric in some of the runs before it is measured."""
         model = self._models.get(metric)
         return Nature(
@@ -122,7 +121,7 @@ class ReportData:
         model = self._models.get(metric)
         return model is not None and model.limits() == SHARE and not model.yes_no()
 
-    def estimate(self, metric: str, runs: DataFrame) -> Estimate:
+    def estimate(self, metric: str, runs: pd.DataFrame) -> Estimate:
         """The estimate of a metric from some runs of one setting."""
         values = runs[metric] if metric in runs.columns else ()
         return estimate(values, self.nature(metric, runs))
@@ -154,7 +153,7 @@ class ReportData:
             self._summaries[run_hash] = self.store.read_summary(run_hash)
         return self._summaries[run_hash]
 
-    def table(self, run_hash: str, name: str) -> DataFrame | None:
+    def table(self, run_hash: str, name: str) -> pd.DataFrame | None:
         """A table of a run, None when there is none of that name; the last few are cached."""
         key = (run_hash, name)
         if key not in self._tables:

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.files import make_folder, write_atomically
 from pyorch.metrics.base import written
+from pyorch.report.figures import FigureModel
 from pyorch.report.figures.base import is_own
 from pyorch.report.page import DrawnFigure
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
-    from pyorch.report.figures import FigureModel
     from pyorch.setting.experiment import Experiment
     from pyorch.store.store import Store
 

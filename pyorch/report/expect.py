@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
+from pyorch.base.lazy import pd
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.base import NON_NEGATIVE, UNLIMITED
 from pyorch.metrics.fields import Entry, EntryName, QuantityText, Where
@@ -28,14 +29,12 @@ from pyorch.report.select import matching
 from pyorch.report.statistics import Estimate, Nature, estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from pyorch.report.data import ReportData
 
 _NEAR = 5e-4  # parts of a bound
 _FAR = 10  # times a bound: above that the exact factor says nothing more
 Spell = Callable[[str | float], str]
-NatureOf = Callable[[str, "DataFrame"], Nature]
+NatureOf = Callable[[str, "pd.DataFrame"], Nature]
 AGREES, DIFFERS, NOT_MEASURED = "agrees", "differs", "not measured"
 NOT_COMPARABLE = "not comparable"
 
@@ -395,7 +394,7 @@ def _finite(value: float) -> float | None:
 
 def evaluate(
     expects: Sequence[ExpectModel],
-    runs: DataFrame,
+    runs: pd.DataFrame,
     units: Mapping[str, str],
     settings: Sequence[str],
     nature: NatureOf = lambda _metric, _runs: Nature(),
@@ -424,14 +423,14 @@ def agreed_metrics(results: Sequence[Result]) -> dict[str, bool]:
 
 
 def _relative(
-    rows: DataFrame,
-    runs: DataFrame,
+    rows: pd.DataFrame,
+    runs: pd.DataFrame,
     metric: str,
     other: Where,
     settings: Sequence[str],
     *,
     shares: bool,
-) -> DataFrame:
+) -> pd.DataFrame:
     """Return the rows with the metric divided by that of the runs to compare with.
 
     A run is compared with the one of the same seed and settings except those that `other` names;
@@ -456,13 +455,13 @@ def _relative(
     return rows.assign(**{metric: ratios})
 
 
-def _texts(rows: DataFrame, names: Sequence[str]) -> list[list[str]]:
+def _texts(rows: pd.DataFrame, names: Sequence[str]) -> list[list[str]]:
     return [rows[name].astype(str).tolist() for name in names]
 
 
 def _evaluate(
     expect: ExpectModel,
-    runs: DataFrame,
+    runs: pd.DataFrame,
     units: Mapping[str, str],
     settings: Sequence[str],
     nature: NatureOf,
@@ -498,7 +497,9 @@ def _of_ratio(known: Nature) -> tuple[float, float]:
     return NON_NEGATIVE if known.limits[0] >= 0 else UNLIMITED
 
 
-def _cell(expect: ExpectModel, part: DataFrame, settings: Sequence[str], nature: NatureOf) -> Cell:
+def _cell(
+    expect: ExpectModel, part: pd.DataFrame, settings: Sequence[str], nature: NatureOf
+) -> Cell:
     """Judge one setting. A metric without a value in one of the runs was not measured there."""
     values = list(part.get(expect.metric, ()))
     known, shares = nature(expect.metric, part), False

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import nx
+
 if TYPE_CHECKING:
     from pyorch.network.topology import Topology
 
@@ -48,8 +50,6 @@ def layout(network: Topology) -> dict[int, Place]:
 
 def layers_of(network: Topology) -> dict[int, int]:
     """Return for each switch how many links are between it and the switch of the nearest host."""
-    import networkx as nx
-
     graph = _graph(network)
     hosts = set(network.hosts.tolist())
     layers = {node: 0 for node in graph if node not in hosts}  # also without a way to a host
@@ -59,7 +59,6 @@ def layers_of(network: Topology) -> dict[int, int]:
 
 
 def _graph(network: Topology) -> Any:
-    import networkx as nx
 
     graph = nx.Graph()
     graph.add_nodes_from(range(len(network.names)))

@@ -15,21 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from pyorch.base.files import make_folder, replacing, write_atomically
 from pyorch.base.units import format_rate, format_time
 from pyorch.network import topology
+from pyorch.network.topology import Topology
 from pyorch.notebook import show_as
 from pyorch.plan import RunSpec
 from pyorch.report.figures.picture import SCALE, Egress, Line, Map
 from pyorch.report.layout import Place, layout
 from pyorch.report.style import COLOURS, DASHES, paper_style
+from pyorch.setting.canonical import Setting
 from pyorch.setting.dependency import FlowCycle, Way, describe_cycle, flow_cycle, flow_ways
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure as Canvas
 
-    from pyorch.network.topology import Topology
-    from pyorch.setting.canonical import Setting
 
 FORMATS = (".svg", ".png", ".pdf")
 """Of files that a picture is written into."""
@@ -242,8 +243,6 @@ def svg(drawn: PlannedMap) -> str:
 
 def save(drawn: PlannedMap, file: Path) -> None:
     """Write it in the format given by the file's suffix: .svg, .png or .pdf. Raises OSError."""
-    from pyorch.base.files import make_folder, replacing, write_atomically
-
     make_folder(file.parent)
     if file.suffix == ".svg":
         write_atomically(file, svg(drawn))

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyorch.base.lazy import pd
 from pyorch.metrics import parse_quantity
 from pyorch.report.quantities import show_text
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A table of runs with only those parts of a DataFrame that layouts need.
+    """A table of runs with only those parts of a pd.DataFrame that layouts need.
 
     Loading pandas takes as long as everything else before a run.
     """
@@ -63,7 +61,7 @@ def _plain(value: Any) -> str | float:
         return str(value)
 
 
-def matching(runs: DataFrame, where: Mapping[str, Any]) -> DataFrame:
+def matching(runs: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     """The runs for which every entry of the filter holds; none when a column does not exist."""
     for name, wanted in where.items():
         if name not in runs.columns:
@@ -88,7 +86,7 @@ def _either(wanted: Any, spell: Callable[[Any], str]) -> str:
     return " or ".join(spell(one) for one in _choice(wanted))
 
 
-def values_of(runs: DataFrame, column: str | None) -> list[Any]:
+def values_of(runs: pd.DataFrame, column: str | None) -> list[Any]:
     """The different values of a column in order of appearance; None stands for no value.
 
     [None] without a column, [] when there is no such column.
@@ -100,7 +98,7 @@ def values_of(runs: DataFrame, column: str | None) -> list[Any]:
     return list(dict.fromkeys(None if absent(value) else value for value in runs[column]))
 
 
-def having(runs: DataFrame, column: str, wanted: Any) -> DataFrame:
+def having(runs: pd.DataFrame, column: str, wanted: Any) -> pd.DataFrame:
     """The runs with exactly this value in a column; None stands for no value."""
     values = (None if absent(value) else value for value in runs[column])
     return runs[[value is None if wanted is None else value == wanted for value in values]]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.units import format_bytes, format_rate, format_time
+from pyorch.setting import canonical
+from pyorch.setting.attributes import SECTIONS, Catalogue, snake_case, written
 from pyorch.setting.canonical import encode
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
-    from pyorch.setting import canonical
-    from pyorch.setting.attributes import Catalogue
 
 _LEFT_OUT = ("schema", "experiment", "params", "traces")
 _FORMATS = {"_ps": format_time, "_bps": format_rate, "_bytes": format_bytes}
@@ -79,8 +79,6 @@ def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]
 
     Of the types that every run has, of its schemes, and of all others that its file sets in part.
     """
-    from pyorch.setting.attributes import SECTIONS, snake_case, written
-
     schemes = [*one.flow_control, *one.agents, *one.host_agents]
     schemes += [one.forwarding, one.congestion_control, one.buffer_policy]
     known = [types.by_name[name] for name in SECTIONS if name in types.by_name]
@@ -110,8 +108,6 @@ def _of_files(
     attributes: Mapping[str, Mapping[str, str]], types: Catalogue
 ) -> Iterator[tuple[str, Any]]:
     """The attributes of known types as files have them, "dcqcn.alpha_interval", with units."""
-    from pyorch.setting.attributes import snake_case, written
-
     for type_name, given in attributes.items():
         values = {name: written(types, type_name, name, text) for name, text in given.items()}
         if type_name not in types.by_name:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import pd
 from pyorch.base.stalls import is_stalled
 from pyorch.report.quantities import show
 from pyorch.report.select import values_of
@@ -143,8 +144,6 @@ def headlines(data: ReportData) -> list[str]:
 
 def _above_0(runs: DataFrame, number: str) -> Series[bool]:
     """In which runs a number of the summary is above 0."""
-    import pandas as pd
-
     if number in runs:
         return pd.to_numeric(runs[number]) > 0
     return pd.Series(data=False, index=runs.index)  # no run is finished, or none has the number
@@ -152,8 +151,6 @@ def _above_0(runs: DataFrame, number: str) -> Series[bool]:
 
 def _without_progress(runs: DataFrame) -> Series[bool]:
     """Which runs stall, but for those that are deadlocked."""
-    import pandas as pd
-
     stalls = _above_0(runs, "blocked_by_host")
     if "end_ps" in runs and "last_delivery_ps" in runs:
         ends = zip(runs["last_delivery_ps"].fillna(0), runs["end_ps"], strict=True)

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
+from pyorch.base.lazy import pd
 from pyorch.base.units import format_time, parse_time
 from pyorch.engine.progress import SLICES
+from pyorch.network.topology import Topology
 from pyorch.run.simulate import read_tables, run_until, set_up
 from pyorch.setting.experiment import check_port
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pyorch.build import BuildInfo
     from pyorch.build.facade import Simulation
-    from pyorch.network.topology import Topology
     from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
@@ -133,8 +132,6 @@ class OpenRun:
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """The traced tables so far; once the run has ended, the flows, too."""
-        import pandas as pd
-
         return {
             name: pd.DataFrame({key: values.copy() for key, values in columns.items()})
             for name, columns in read_tables(self.simulation).items()

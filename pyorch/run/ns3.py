@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
 
 if TYPE_CHECKING:
     from pyorch.build.facade import SimulationClass
-    from pyorch.build.info import BuildInfo
 
 #: The signals of a crash, which ReportCrashes of the facade handles.
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
@@ -148,8 +148,6 @@ def _compare_times(cppyy: Any) -> None:
 
 def main(arguments: list[str]) -> int:
     """Print the schema of the build in a folder; pyorch.build.schema runs this on its own."""
-    from pyorch.build.info import read_build
-
     info = read_build(Path(arguments[0]))
     sys.stdout.write(str(load_simulation(info).Describe(",".join(info.modules))))
     return 0

@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.ends import no_core_files
 from pyorch.base.files import opened
+from pyorch.base.paths import RunPaths
 from pyorch.engine.launch import MESSAGE_BYTES
+from pyorch.engine.manifest import Manifest, read_manifest
 from pyorch.run.process import check_line, end_with_parent, load_class, run_line, versions
 
 if TYPE_CHECKING:
-    from pyorch.engine.manifest import Manifest
     from pyorch.plan import RunSpec
 
 NETWORKS_FROM_RUNS = 3
@@ -75,8 +76,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def _read(path: Path) -> tuple[Manifest, list[str]]:
     """The first line of a manifest, and the others as they are."""
-    from pyorch.engine.manifest import read_manifest
-
     return read_manifest(path), path.read_text(encoding="utf-8").splitlines()[1:]
 
 
@@ -89,7 +88,6 @@ def _prepare(manifest: Manifest, line: str, networks: bool) -> None:
     """
     import pyarrow.parquet  # noqa: F401
 
-    from pyorch.base.paths import RunPaths
     from pyorch.kinds import read_spec
     from pyorch.run.simulate import simulate
 

@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.files import opened
+from pyorch.base.lazy import np
+from pyorch.base.paths import RunPaths
 from pyorch.base.units import format_time
 from pyorch.engine.progress import SLICES, Heartbeat
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from pyorch.base.paths import RunPaths
     from pyorch.build.facade import Simulation, SimulationClass
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
@@ -270,7 +270,6 @@ def _add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
 
 
 def _array(values: Sequence[int], kind: str) -> NDArray[Any]:
-    import numpy as np
 
     return np.array(values, dtype=kind)
 
@@ -350,8 +349,6 @@ def read_tables(simulation: Simulation) -> Tables:
 
 def _view(address: int, kind: str, rows: int) -> NDArray[Any]:
     """An array over `rows` values of a type at an address, without a copy; not writable."""
-    import numpy as np
-
     dtype: np.dtype[Any] = np.dtype(kind)
     if rows == 0:  # an empty C++ vector may have no address
         return np.empty(0, dtype)

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from pyorch.network.cycles import ShortestPaths
+from pyorch.network.topology import Topology
 from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
-    from pyorch.network.topology import Topology
     from pyorch.setting.canonical import Setting
 
 MOST_SCENES = 200

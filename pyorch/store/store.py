@@ -36,13 +36,12 @@ from pyorch.base.files import (
     sync_all,
     temporaries,
 )
+from pyorch.base.lazy import pd
 from pyorch.base.paths import Paths, RunPaths
 from pyorch.store import seal
 from pyorch.store.seal import DamagedError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pyorch.plan import RunSpec
 
 STALE_AFTER_S = 24 * 3600
@@ -325,7 +324,6 @@ class Store:
 
         Raises FileNotFoundError if it was not traced, UserError when it is none.
         """
-        import pandas as pd
         import pyarrow as pa
 
         content = BytesIO(self._read(run_hash, f"{table}.parquet"))
@@ -404,8 +402,6 @@ class Store:
 
 def _frame(rows: Sequence[Sequence[Mapping[str, Any]]], name: str) -> pd.DataFrame:
     """One table of all rows; its columns in the order parameters, summary, metrics."""
-    import pandas as pd
-
     groups = [list(dict.fromkeys(k for row in rows for k in row[part])) for part in range(3)]
     clashes = set(groups[2]) & {*groups[0], *groups[1]}
     if clashes:

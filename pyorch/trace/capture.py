@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from pyorch.build.facade import Simulation, SimulationClass
@@ -144,8 +145,6 @@ def port_numbers(
     network: Topology, ports: Sequence[tuple[str, str]]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Node and neighbour numbers of ports by name; the neighbour "" is any. Raises KeyError."""
-    import numpy as np
-
     numbers = network.numbers
     # an empty array has no address to pass; its length is passed as well
     nodes = [numbers[node] for node, _ in ports] or [0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.base.ends import no_core_files
+from pyorch.trace.capture import Options, trace_run
 
 
 def main(arguments: list[str]) -> int:
@@ -27,7 +28,6 @@ def main(arguments: list[str]) -> int:
     from pyorch.run.ns3 import load_simulation
     from pyorch.run.process import end_with_parent
     from pyorch.run.simulate import RefusedError
-    from pyorch.trace.capture import Options, trace_run
 
     end_with_parent()
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))

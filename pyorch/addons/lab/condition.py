@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
-from pyorch.metrics import Metric, Quantity, output_units, parse_quantity, unit_of_name
+from pyorch.metrics import (
+    Metric,
+    Quantity,
+    known_numbers,
+    output_units,
+    parse_quantity,
+    unit_of_name,
+)
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -135,8 +142,6 @@ def check_names(
 
 def numbers_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, float | None]:
     """The numbers of a finished run by name: its summary, its metrics, and STARVED."""
-    from pyorch.metrics import known_numbers
-
     run_hash = spec.hash(fingerprint)
     numbers = dict(known_numbers(store.read_summary(run_hash)["summary"]))
     flows = store.read_table(run_hash, "flow")

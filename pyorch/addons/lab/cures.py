@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pyorch.addons.lab.tags import tags_of
 from pyorch.addons.lab.updown import UpDown
 from pyorch.base.errors import UserError
 from pyorch.base.findings import Findings, Path
+from pyorch.base.paths import Paths
 from pyorch.base.units import format_bytes, format_time
 from pyorch.explain.outcomes import ADDED, AS_IT_WAS, GROUPS, SCHEMES, WAYS, Content, Cure
 from pyorch.files.patch import put
@@ -29,14 +30,11 @@ from pyorch.files.schemes import environment
 from pyorch.files.variants import FILES, MODULES, Variant, read_variants
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths
+from pyorch.network.topology import Topology
+from pyorch.plan import RunSpec
 from pyorch.setting.attributes import DEFAULTS, Catalogue, number, section_of
 from pyorch.setting.telemetry import MOST_SWITCHES
 from pyorch.traffic import base as traffic
-
-if TYPE_CHECKING:
-    from pyorch.base.paths import Paths
-    from pyorch.network.topology import Topology
-    from pyorch.plan import RunSpec
 
 WATCHDOG = "pfc-watchdog"
 OF_WATCHDOG = ("poll", "detection", "restoration")

@@ -7,17 +7,15 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from pyorch.addons.lab.drive import Entries, Routes
+from pyorch.base.lazy import nx
 from pyorch.network.cycles import Egress, ShortestPaths, find_cycle, have_cycles, route_dependencies
 from pyorch.network.topology import SWITCH, Topology, trunks
 from pyorch.setting.dependency import Ways
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Turn = tuple[Egress, Egress]
 MOST_NODES = 2_000
@@ -214,8 +212,6 @@ def _greedy_links(judged: Judged, least: int) -> Cut[Egress] | None:
 
 def _on_cycles(judged: Judged, more: Collection[int]) -> dict[int, int]:
     """The number of turns on cycles of the routes that begin on each link, most first."""
-    import networkx as nx
-
     graph = judged.graph(more)
     turns: dict[int, int] = defaultdict(int)
     for part in nx.strongly_connected_components(graph):

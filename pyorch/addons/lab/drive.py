@@ -12,16 +12,14 @@ from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pyorch.base.lazy import nx
 from pyorch.network.cycles import Egress
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.dependency import Ways
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Cycle = tuple[Egress, ...]
 Path = tuple[int, ...]
@@ -98,8 +96,6 @@ class Routes:
     @cached_property
     def dependencies(self) -> nx.DiGraph[Egress]:
         """The turns of all routes between hosts on different switches."""
-        import networkx as nx
-
         graph: nx.DiGraph[Egress] = nx.DiGraph()
         for end, hops in enumerate(self.hops):
             passed = {switch for switch in self.hosts if switch != self.rack(end)}
@@ -115,8 +111,6 @@ class Routes:
 
     def cycles(self, most: int) -> list[Cycle]:
         """Cycles of dependencies, the shortest ones first: a shortest one through each egress."""
-        import networkx as nx
-
         found: set[Cycle] = set()
         for part in nx.strongly_connected_components(self.dependencies):
             if len(part) > 1:
@@ -184,8 +178,6 @@ def route_tables(network: Topology, entries: Entries) -> list[dict[str, Any]]:
 
 def _shortest_cycle(graph: nx.DiGraph[Egress], egress: Egress) -> Cycle:
     """A shortest cycle through a node of a strongly connected graph, its lowest node first."""
-    import networkx as nx
-
     ways = (nx.shortest_path(graph, near, egress) for near in sorted(graph[egress]))
     shortest = min(ways, key=lambda way: (len(way), way))
     least = shortest.index(min(shortest))

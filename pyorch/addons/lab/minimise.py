@@ -23,14 +23,15 @@ from pyorch.addons.lab.trials import Outcome, Step, Trials, Written
 from pyorch.addons.lab.ways import ways_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import NEVER
+from pyorch.base.paths import Paths
 from pyorch.base.units import format_bytes, format_time, parse_bytes
+from pyorch.engine import LocalEngine
 from pyorch.notebook import Readable
+from pyorch.plan import RunSpec
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
-    from pyorch.base.paths import Paths
     from pyorch.pipeline import Plan
-    from pyorch.plan import RunSpec
 
 FOLDER = "minimise"
 """Below the results of a study: where its trials are kept."""
@@ -98,7 +99,6 @@ def minimise(
     The study's own run is performed if it is missing. All trials are stored, so that the same call
     resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.engine import LocalEngine
     from pyorch.trace.request import find_run
 
     asked = read_condition(condition)
@@ -130,8 +130,6 @@ def store_of(paths: Paths, name: str) -> Store:
 
 def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
     """Perform the study's run if it is missing. Raises UserError if it fails."""
-    from pyorch.engine import LocalEngine
-
     plan.set_damaged_aside()
     if plan.store.is_done(spec.hash(plan.build.fingerprint)):
         return

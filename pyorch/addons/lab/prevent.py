@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -29,18 +29,15 @@ from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
 from pyorch.addons.lab.tags import MOST_CLASSES, tags_of
 from pyorch.addons.lab.updown import UpDown, most_bounces, orders
 from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.lazy import nx
 from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, route_dependencies
 from pyorch.network.topology import Topology
 from pyorch.notebook import Readable
+from pyorch.plan import RunSpec
+from pyorch.setting.attributes import Catalogue
 from pyorch.setting.dependency import ways_at_start
 from pyorch.traffic import base as traffic
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-    from pyorch.plan import RunSpec
-    from pyorch.setting.attributes import Catalogue
 
 MOST_CYCLES = 10_000
 """Maximum number of cycles that are counted."""
@@ -60,8 +57,6 @@ class Counted:
     @classmethod
     def of(cls, graph: nx.DiGraph[Egress]) -> Counted:
         """Count those of a graph of dependencies."""
-        import networkx as nx
-
         cycles = itertools.islice(nx.simple_cycles(graph), MOST_CYCLES)
         return cls(graph.number_of_edges(), tuple(map(tuple, cycles)))
 

@@ -30,12 +30,12 @@ from pyorch.addons.lab.write import csv_of
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import replacing, storage_error, write_atomically
 from pyorch.notebook import Readable
+from pyorch.plan import RunSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from pyorch.plan import RunSpec
 
 MADE_BY = "# The border of a region, found by `pyorch search --map`"
 """How files of this kind begin: no other file is overwritten."""

@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
@@ -37,12 +36,11 @@ from pyorch.addons.lab.trials import AT_ONCE, Outcome, Trials, Written
 from pyorch.addons.lab.varied import Varied
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.fields import NEVER
+from pyorch.engine import LocalEngine
 from pyorch.network import topology
 from pyorch.notebook import Readable
+from pyorch.plan import RunSpec
 from pyorch.setting.dependency import ways_at_start
-
-if TYPE_CHECKING:
-    from pyorch.plan import RunSpec
 
 OPTION = "--for"
 BY = ("routes", "draws", "permutation")
@@ -204,8 +202,6 @@ def trials_of(
     tell: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Trials]:
     """Yield the trials of a search."""
-    from pyorch.engine import LocalEngine
-
     plan, spec = source.plan, source.spec
     metrics = asked.metrics(spec.metrics)
     store = source.store

@@ -12,7 +12,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.addons.lab.explicit import tables_of_run
 from pyorch.addons.lab.rules import AGENT, KEY
@@ -21,12 +21,9 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths, route_dependencies
 from pyorch.network.topology import SWITCH, Topology
-from pyorch.setting.attributes import number, section_of
+from pyorch.plan import RunSpec
+from pyorch.setting.attributes import Catalogue, number, section_of
 from pyorch.traffic import base as traffic
-
-if TYPE_CHECKING:
-    from pyorch.plan import RunSpec
-    from pyorch.setting.attributes import Catalogue
 
 N_CLASSES = 8
 MOST_CLASSES = N_CLASSES - 1

@@ -11,18 +11,18 @@ from pyorch.addons.lab.case import Case
 from pyorch.addons.lab.condition import Condition, check_names, numbers_of
 from pyorch.addons.lab.explicit import tables_of
 from pyorch.base.errors import UserError
+from pyorch.engine.base import Engine
 from pyorch.engine.log import log_tail
 from pyorch.explain.outcomes import LOG_LINES, has_failed, spec_of
 from pyorch.metrics import Metric
+from pyorch.plan import RunSpec
 from pyorch.run.simulate import RunProblemsError
 from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyorch.engine.base import Engine
     from pyorch.pipeline import Plan
-    from pyorch.plan import RunSpec
 
 AT_ONCE = 8
 """Number of cases tried together; constant, so that trials do not depend on the machine."""

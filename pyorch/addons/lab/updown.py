@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyorch.addons.lab.drive import Routes, route_tables
 from pyorch.addons.lab.price import Price, price_of
+from pyorch.base.lazy import nx
 from pyorch.network.cycles import Egress, Matrix, Places, ShortestPaths
 from pyorch.network.topology import Topology
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 FAR = 1 << 20
 

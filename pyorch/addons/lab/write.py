@@ -9,19 +9,18 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.addons.lab.case import Case, Part
 from pyorch.addons.lab.explicit import Place, tables_of
 from pyorch.addons.lab.minimise import Minimal
-from pyorch.addons.lab.trials import Written
+from pyorch.addons.lab.trials import Trials, Written
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import replacing, storage_error, write_atomically
+from pyorch.base.findings import Findings
+from pyorch.engine import LocalEngine
 from pyorch.metrics.base import written
-
-if TYPE_CHECKING:
-    from pyorch.addons.lab.trials import Trials
-    from pyorch.plan import RunSpec
+from pyorch.plan import RunSpec
 
 MADE_BY = "# The least of a run, found by `pyorch minimise`"
 """How files of this kind begin: no other file is overwritten."""
@@ -206,7 +205,6 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
 
     Performs the run of the result's file. Raises UserError.
     """
-    from pyorch.base.findings import Findings
     from pyorch.report.data import ReportData
     from pyorch.report.figures import MODELS, FigureError
     from pyorch.report.style import paper_style
@@ -233,7 +231,6 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
 
 
 def _make(trials: Trials, spec: RunSpec) -> None:
-    from pyorch.engine import LocalEngine
 
     missing = trials.store.missing([spec], trials.plan.build.fingerprint)
     result = LocalEngine(trials.store, 1, stream=io.StringIO()).run(missing, trials.plan.build)

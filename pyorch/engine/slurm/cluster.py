@@ -16,6 +16,8 @@ from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write
 from pyorch.base.paths import Paths
 from pyorch.base.reading import is_folder
 from pyorch.base.units import duration
+from pyorch.engine import LocalEngine
+from pyorch.engine.manifest import digest_of_head, index_manifest, write_manifest
 from pyorch.engine.preflight import refuse
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm
@@ -32,11 +34,10 @@ from pyorch.engine.slurm.submission import (
 )
 from pyorch.pipeline import Plan, command_line, make_plan
 from pyorch.remarks import runs_text
-from pyorch.store.store import Store
+from pyorch.store.store import Damage, Store
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
-    from pyorch.store.store import Damage
 
 #: Cores for which a dry run says how long the sweep takes.
 SHOWN_CORES = (1, 100, 10_000)
@@ -183,8 +184,6 @@ def _check_networks(plan: Plan, missing: Sequence[RunSpec]) -> None:
 
     Raises UserError, and KeyboardInterrupt.
     """
-    from pyorch.engine import LocalEngine
-
     engine = LocalEngine(plan.store, stream=io.StringIO())
     result = engine.check(missing, plan.build, plan.done)
     if result.interrupted:
@@ -272,7 +271,6 @@ def _prepare(
     fields: Mapping[str, object],
 ) -> Submission:
     """Write the folder of a submission. Raises OSError when the disk refuses."""
-    from pyorch.engine.manifest import digest_of_head, index_manifest, write_manifest
     from pyorch.engine.slurm.script import job_script
 
     plan.store.prepare()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, PrivateAttr
 
+from pyorch.base.lazy import np, pd
 from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
 from pyorch.report.quantities import Scale, show_text
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from matplotlib.layout_engine import LayoutEngine
     from matplotlib.legend import Legend
-    from pandas import DataFrame
     from plotly.graph_objects import Figure as PlotlyFigure
 
     from pyorch.report.data import ReportData
@@ -38,7 +38,7 @@ class Drawn:
     """
 
     canvas: Canvas
-    data: DataFrame
+    data: pd.DataFrame
     notes: Sequence[str] = ()
     live: Callable[[], PlotlyFigure] | None = None
 
@@ -122,7 +122,7 @@ class FigureModel(Entry):
         """Draw the figure. Raises FigureError when there is nothing to draw."""
         raise NotImplementedError
 
-    def rows_of(self, data: ReportData) -> DataFrame:
+    def rows_of(self, data: ReportData) -> pd.DataFrame:
         """The runs that the figure shows. Raises FigureError when there is none."""
         rows = matching(data.runs, self.where)
         if not len(rows):
@@ -247,7 +247,7 @@ def figure(model: type[_F]) -> type[_F]:
 
 
 def draw_marks(
-    panels: Sequence[Axes], groups: Sequence[DataFrame], marks: Sequence[Mark], shown: Scale
+    panels: Sequence[Axes], groups: Sequence[pd.DataFrame], marks: Sequence[Mark], shown: Scale
 ) -> None:
     """Draw reference lines into the panels of a row, and their labels to the right of it.
 
@@ -323,7 +323,7 @@ def numeric(values: Sequence[Any]) -> tuple[list[float], str] | None:
     return ([q.value for q in found], bases.pop()) if len(bases) == 1 else None
 
 
-def panels_of(rows: DataFrame, column: str | None) -> list[tuple[Any, DataFrame]]:
+def panels_of(rows: pd.DataFrame, column: str | None) -> list[tuple[Any, pd.DataFrame]]:
     """(value, its runs) of every value of a column, in the plan's order; all without one."""
     if column is None:
         return [(None, rows)]
@@ -351,7 +351,7 @@ def legend_below(canvas: Canvas, *, title: str | None = None) -> None:
         canvas.legend(handles, labels, loc="outside lower center", ncols=columns, title=title)
 
 
-def seeds_note(rows: DataFrame) -> str:
+def seeds_note(rows: pd.DataFrame) -> str:
     """How many seeds the runs have: "n = 5 seeds"."""
     count = rows["seed"].nunique()
     return f"n = {count} seed{'s' if count != 1 else ''}"
@@ -361,7 +361,7 @@ ESTIMATED = ("mean", "low", "high", "n", "of")
 """Columns of an estimate in the data behind a figure; `of` is its `spread`."""
 
 
-def interval_note(table: DataFrame, seeds: str) -> str:
+def interval_note(table: pd.DataFrame, seeds: str) -> str:
     """What the points and intervals of a table of estimates are, for the caption."""
     kinds = {str(kind) for kind, n in zip(table["of"], table["n"], strict=True) if n}
     drawn = [text for kind, text in _INTERVALS.items() if kind in kinds]
@@ -392,7 +392,7 @@ def short_number(value: float) -> str:
     return f"{float(f'{value:.3g}'):,.0f}" if in_full else f"{value:.3g}"
 
 
-def number_cells(axes: Axes, grid: DataFrame, numbers: bool = True, **colours: Any) -> None:
+def number_cells(axes: Axes, grid: pd.DataFrame, numbers: bool = True, **colours: Any) -> None:
     """Draw a table as colours, with its numbers unless told otherwise.
 
     colours: how values become colours, as for seaborn's heatmap: `vmin` and `vmax`, or `norm`.
@@ -429,17 +429,14 @@ AS_GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}
 WHISKERS: dict[str, Any] = {"capsize": 0.12, "err_kws": {"linewidth": 0.8, "color": "0.15"}}
 
 
-def ends(part: DataFrame, shown: Scale) -> DataFrame:
+def ends(part: pd.DataFrame, shown: Scale) -> pd.DataFrame:
     """The finite means and the ends of their intervals, one row each, as `value` in the unit shown.
 
     A mean lies between the ends, so it is the median of the three, and the ends are their range.
     """
-    import numpy as np
-    import pandas as pd
-
     known = part[np.isfinite(part["mean"])]
     wide = known[known["high"] > known["low"]]
     values = [(known, "mean"), (wide, "low"), (wide, "high")]
     rows = [some.assign(value=some[name] / shown.factor) for some, name in values]
-    found: DataFrame = pd.concat(rows)
+    found: pd.DataFrame = pd.concat(rows)
     return found

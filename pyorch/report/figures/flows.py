@@ -11,6 +11,8 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.base.errors import one_of
+from pyorch.base.lazy import np, pd
+from pyorch.metrics import RunTables
 from pyorch.metrics.fields import Size
 from pyorch.metrics.flow_kinds import FlowFilter, flow_times, percentile_of, samples_needed
 from pyorch.report.figures.base import (
@@ -39,18 +41,15 @@ from pyorch.report.style import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-    from pandas import DataFrame
 
-    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
     from pyorch.traffic.base import Flows
 
     Floats = NDArray[np.float64]
-    Groups = list[tuple[Any, list[tuple[str, DataFrame]]]]
+    Groups = list[tuple[Any, list[tuple[str, pd.DataFrame]]]]
 
 
 _MOST_NAMES = 4
@@ -71,13 +70,11 @@ class FlowFigure(FlowFilter, FigureModel):
     def axes_columns(self) -> list[str]:
         return [name for name in (self.hue, self.columns) if name]
 
-    def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> DataFrame:
+    def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> pd.DataFrame:
         """size_bytes, value and traffic (label) of the flows of some runs; +inf where unfinished.
 
         Flows without a value are left out. Raises FigureError when no flow is left.
         """
-        import pandas as pd
-
         parts = []
         for run_hash in hashes:
             run = data.run(run_hash)
@@ -142,8 +139,6 @@ class FlowFigure(FlowFilter, FigureModel):
 
 def _labels_of(run: RunTables, mask: NDArray[np.bool_]) -> NDArray[np.object_]:
     """The labels of the [[traffic]] entries that some flows of a run are of."""
-    import numpy as np
-
     from pyorch.traffic.base import label_of
 
     if len(run.setting.traffic) == 1:  # spares generating the flows
@@ -192,7 +187,6 @@ class Cdf(FlowFigure):
 
     @override
     def draw(self, data: ReportData) -> Drawn:
-        import pandas as pd
 
         groups = self._by_size(self.groups(data, self.value == "slowdown"))
         values = [v for _, lines in groups for _, flows in lines for v in flows["value"]]
@@ -225,8 +219,6 @@ class Cdf(FlowFigure):
 
     def _by_size(self, groups: Groups) -> Groups:
         """Split the only panel into one for each size bucket; without `edges` return all panels."""
-        import numpy as np
-
         if not self.edges:
             return groups
         ((_, lines),) = groups
@@ -246,8 +238,6 @@ def cumulative(values: Floats) -> tuple[Floats, Floats]:
 
     At most about 2,000 points: those at even steps of the share, and both ends.
     """
-    import numpy as np
-
     ordered = np.sort(values)
     share = np.arange(1, len(ordered) + 1) / len(ordered)
     finite = int(np.isfinite(ordered).sum())
@@ -287,7 +277,6 @@ class Slowdown(FlowFigure):
 
     @override
     def draw(self, data: ReportData) -> Drawn:
-        import pandas as pd
 
         groups = self.groups(data, slowdown=True)
         table = pd.DataFrame(
@@ -322,15 +311,11 @@ class Slowdown(FlowFigure):
 
     def at_most(self, flows: Flows) -> int:
         """At most how many flows of a plan are in its fullest bucket."""
-        import numpy as np
-
         sizes = flows.sizes[self.counted(flows)]
         return int(np.bincount(np.digitize(sizes, self.edges), minlength=1).max())
 
-    def _buckets(self, flows: DataFrame) -> list[dict[str, Any]]:
+    def _buckets(self, flows: pd.DataFrame) -> list[dict[str, Any]]:
         """Every bucket and percentile; a slowdown is NaN where the bucket has too few flows."""
-        import numpy as np
-
         bucket = np.digitize(flows["size_bytes"], self.edges)
         rows: list[dict[str, Any]] = []
         for index, size in enumerate(bucket_names(self.edges)):
@@ -341,13 +326,12 @@ class Slowdown(FlowFigure):
                 rows.append({**known, "slowdown": math.nan if found is None else found})
         return rows
 
-    def _draw_cells(self, table: DataFrame, shown: DataFrame, buckets: list[str]) -> Figure:
+    def _draw_cells(self, table: pd.DataFrame, shown: pd.DataFrame, buckets: list[str]) -> Figure:
         """Draw a panel of numbers for each percentile that some bucket has.
 
         Colours are logarithmic and the same in all panels.
         """
         import matplotlib as mpl
-        import numpy as np
 
         if not len(shown):
             raise FigureError(self._nothing("", table))
@@ -369,7 +353,7 @@ class Slowdown(FlowFigure):
         cell_colours(canvas, axes[0], "FCT slowdown")
         return canvas
 
-    def _draw_lines(self, axes: Axes, part: DataFrame, buckets: list[str], index: int) -> None:
+    def _draw_lines(self, axes: Axes, part: pd.DataFrame, buckets: list[str], index: int) -> None:
         colour = COLOURS[index % len(COLOURS)]
         for number, p in enumerate(self.percentiles):
             # no line across a bucket that has too few flows
@@ -389,7 +373,7 @@ class Slowdown(FlowFigure):
             f"{_name_of(p)} from {samples_needed(p, self.min_flows):,}" for p in self.percentiles
         )
 
-    def _nothing(self, title: str, part: DataFrame) -> str:
+    def _nothing(self, title: str, part: pd.DataFrame) -> str:
         """Why a panel is empty, and what to do."""
         most = part.iloc[int(part["flows"].argmax())]
         what = f"{title}: " if title else ""
@@ -401,7 +385,7 @@ class Slowdown(FlowFigure):
             "fewer 'edges', or set 'min_flows'"
         )
 
-    def _notes(self, table: DataFrame, groups: Groups, data: ReportData) -> list[str]:
+    def _notes(self, table: pd.DataFrame, groups: Groups, data: ReportData) -> list[str]:
         pooled = f"Flows of all seeds together, {seeds_note(self.rows_of(data))}"
         pooled += f"; a percentile needs enough flows in its bucket ({self._needed()})."
         notes = [*self.counted_note(groups), pooled, *self._too_few(table)]
@@ -411,12 +395,12 @@ class Slowdown(FlowFigure):
             notes.append(f"{infinite} {verb} among unfinished flows (infinite), not drawn.")
         return notes + unfinished_note(groups)
 
-    def _too_few(self, table: DataFrame) -> list[str]:
+    def _too_few(self, table: pd.DataFrame) -> list[str]:
         """Which buckets have flows, but too few in some line for a percentile."""
         parts = []
         short = table[table["slowdown"].isna() & (table["flows"] > 0)]
         for p in self.percentiles:
-            rows: DataFrame = short[short["percentile"] == p]
+            rows: pd.DataFrame = short[short["percentile"] == p]
             least = {str(size): int(n) for size, n in rows.groupby("size")["flows"].min().items()}
             names = bucket_names(self.edges)
             found = [f"{size} ({least[size]:,})" for size in names if size in least]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics import Need
+from pyorch.base.lazy import pd
+from pyorch.metrics import Need, RunTables
 from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OneRunAPanel, seed_note
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
     from pyorch.report.figures.loadmap import Panel, Shades
 
@@ -79,7 +79,6 @@ class LinkLoad(OneRunAPanel):
 
     @override
     def draw(self, data: ReportData) -> Drawn:
-        import pandas as pd
 
         from pyorch.report.figures.loadmap import shades_of
 

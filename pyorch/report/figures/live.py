@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pyorch.base.lazy import np
+
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _PIXELS_AN_INCH = 130
 _GAP, _GAP_OF_LABELS = 0.03, 0.09
@@ -39,8 +41,6 @@ def dash(index: int) -> str:
 
 def numbers(values: Iterable[float]) -> Any:
     """Numbers with some seven significant digits, so that a page stays small."""
-    import numpy as np
-
     return np.fromiter(values, dtype=np.float32)
 
 

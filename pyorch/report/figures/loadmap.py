@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from pyorch.base.lazy import np, pd
 from pyorch.report.figures.names import Numbers, text_size
 from pyorch.report.figures.picture import Egress, Line, Map
 from pyorch.report.layout import Place, layers_of
@@ -17,7 +18,6 @@ from pyorch.report.layout import Place, layers_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import BoundaryNorm, Colormap
-    from pandas import DataFrame
 
     from pyorch.metrics.loads import Loads
     from pyorch.network.topology import Topology
@@ -217,10 +217,8 @@ class Panel:
             return "nothing"
         return f"mean {percent(mean)} %, most {percent(self.shares[worst])} % ({self.name(worst)})"
 
-    def table(self) -> DataFrame:
+    def table(self) -> pd.DataFrame:
         """The data behind it, one row per egress."""
-        import pandas as pd
-
         loads, names = self.loads, self.network.names
         paused = {} if loads.paused is None else {"paused": loads.paused}
         return pd.DataFrame(
@@ -257,8 +255,6 @@ def title_of(what: str, said: str, points: float) -> str:
 
 def draw_cells(axes: Axes, cells: Cells, panel: Panel, shades: Shades, points: float) -> None:
     """Draw them. points: width."""
-    import numpy as np
-
     values = np.ma.masked_invalid(list(shares_of(cells, panel.shares)))
     colours, norm = shades.looks()
     axes.pcolormesh(

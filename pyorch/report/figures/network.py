@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.metrics import Need
+from pyorch.base.lazy import np, pd
+from pyorch.metrics import Need, RunTables
 from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
@@ -19,9 +20,6 @@ from pyorch.report.select import having
 from pyorch.report.style import COLUMN_INCHES
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from pyorch.metrics import RunTables
     from pyorch.network.topology import Topology
     from pyorch.report.data import ReportData
 
@@ -47,10 +45,8 @@ class _Map(FigureModel):
     class_number: TrafficClass | None = Field(default=None, alias="class")
     frames: int = Field(default=60, ge=0, le=200)
 
-    def _pauses(self, run: RunTables) -> DataFrame:
+    def _pauses(self, run: RunTables) -> pd.DataFrame:
         """Intervals in which egresses obeyed a pause: start_ps, end_ps, node, peer."""
-        import pandas as pd
-
         table = run.find_table("pause")
         if table is None:
             raise FigureError("the runs have no table 'pause'; add a [[trace]] and run again")
@@ -92,7 +88,7 @@ class PauseMap(_Map):
         return [Need("pause", None, self.class_number)]
 
     @override
-    def rows_of(self, data: ReportData) -> DataFrame:
+    def rows_of(self, data: ReportData) -> pd.DataFrame:
         rows = super().rows_of(data)
         if self.seed is not None:
             rows = having(rows, "seed", self.seed)
@@ -115,10 +111,8 @@ class PauseMap(_Map):
         return self._drawn(picture, at, (first, last), note)
 
 
-def busiest(pauses: DataFrame, first: float, last: float) -> float:
+def busiest(pauses: pd.DataFrame, first: float, last: float) -> float:
     """The first moment of a window [ps] at which most pauses are in force."""
-    import numpy as np
-
     starts = np.sort(pauses["start_ps"].to_numpy(dtype=np.float64))
     ends = np.sort(pauses["end_ps"].to_numpy(dtype=np.float64))
     times = np.unique(np.append(starts[(starts >= first) & (starts <= last)], first))
@@ -126,10 +120,8 @@ def busiest(pauses: DataFrame, first: float, last: float) -> float:
     return float(times[in_force.argmax()])
 
 
-def moments(pauses: DataFrame, first: float, last: float, most: int) -> list[float]:
+def moments(pauses: pd.DataFrame, first: float, last: float, most: int) -> list[float]:
     """The times [ps] of a slider: every change inside a window if there are few, else a grid."""
-    import numpy as np
-
     changes = np.append(pauses["start_ps"], pauses["end_ps"]).astype(np.float64)
     inside = np.unique(changes[(changes > first) & (changes < last)])
     if len(inside) + 2 <= most:
@@ -176,7 +168,7 @@ class DeadlockMap(_Map):
         raise FigureError("none of these runs deadlocked")
 
 
-def _episode(number: int, formed: float, parts: DataFrame) -> Episode:
+def _episode(number: int, formed: float, parts: pd.DataFrame) -> Episode:
     mine = parts[parts["episode"] == number].sort_values("order")
 
     def egresses(part: str) -> list[Egress]:

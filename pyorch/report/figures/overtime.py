@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.base.lazy import pd
+from pyorch.metrics import RunTables
 from pyorch.metrics.fields import Time
 from pyorch.report.figures.base import FigureError, FigureModel, panels_of, show_value
 from pyorch.report.quantities import Scale, automatic, scale
@@ -16,12 +18,10 @@ from pyorch.report.style import label_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
-    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
 
-    Panels = Sequence[tuple[Any, DataFrame]]
+    Panels = Sequence[tuple[Any, pd.DataFrame]]
 
 
 class OneRunAPanel(FigureModel):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.base.lazy import pd
 from pyorch.metrics import parse_quantity
 from pyorch.metrics.fields import Chosen, EntryName
 from pyorch.report.figures.base import (
@@ -53,7 +54,6 @@ from pyorch.report.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-    from pandas import DataFrame
 
     from pyorch.report.data import ReportData
 
@@ -102,13 +102,11 @@ class ParameterFigure(FigureModel):
     def axes_columns(self) -> list[str]:
         return [name for name in (self.x, self.hue, self.columns) if name]
 
-    def estimates(self, data: ReportData) -> tuple[DataFrame, list[str]]:
+    def estimates(self, data: ReportData) -> tuple[pd.DataFrame, list[str]]:
         """Tidy means: panel, hue, x, mean, low, high, n, of; and notes on what is not drawn.
 
         Raises FigureError when a panel holds nothing or a point mixes several settings.
         """
-        import pandas as pd
-
         found = []
         for (panel, hue, x), group in self._points(data):
             for metric in self.ys:
@@ -128,7 +126,7 @@ class ParameterFigure(FigureModel):
         for _ in self._points(data):
             pass
 
-    def _points(self, data: ReportData) -> Iterator[tuple[tuple[Any, Any, Any], DataFrame]]:
+    def _points(self, data: ReportData) -> Iterator[tuple[tuple[Any, Any, Any], pd.DataFrame]]:
         """(values of panel, hue and x) and the runs of every point. Raises FigureError."""
         others = [name for name in data.settings if name not in self.axes_columns()]
         for panel, in_panel in panels_of(self.rows_of(data), self.columns):
@@ -137,7 +135,7 @@ class ParameterFigure(FigureModel):
                     _one_setting(group, others)
                     yield (panel, hue, x), group
 
-    def _notes(self, table: DataFrame, rows: DataFrame) -> list[str]:
+    def _notes(self, table: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
         notes = []
         if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
             notes.append(
@@ -153,7 +151,7 @@ class ParameterFigure(FigureModel):
             notes.append(f"{absent} {have} no value and cannot be drawn.")
         return notes
 
-    def y_scale(self, data: ReportData, table: DataFrame) -> Scale:
+    def y_scale(self, data: ReportData, table: pd.DataFrame) -> Scale:
         """Scale of the value axis."""
         if self.y_unit:
             return scale(self.y_unit)
@@ -198,7 +196,7 @@ def _line_name(hue: str | None, value: Any, metric: str, n_metrics: int) -> str:
     return ", ".join(parts)
 
 
-def _one_setting(group: DataFrame, others: list[str]) -> None:
+def _one_setting(group: pd.DataFrame, others: list[str]) -> None:
     mixed = [name for name in others if len(values_of(group, name)) > 1]
     if mixed:
         raise FigureError(
@@ -242,7 +240,7 @@ class LineFigure(ParameterFigure):
 
 
 def _draw_line(
-    axes: Axes, part: DataFrame, place: dict[Any, float], shown: Scale, index: int
+    axes: Axes, part: pd.DataFrame, place: dict[Any, float], shown: Scale, index: int
 ) -> None:
     seaborn().lineplot(
         ends(part.assign(at=[place[x] for x in part["x"]]), shown),
@@ -310,7 +308,9 @@ def _name_bars(axes: Axes, texts: list[str], room: float) -> None:
     axes.set_xticks(range(len(texts)), texts, **turned)
 
 
-def _label_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
+def _label_bars(
+    axes: Axes, part: pd.DataFrame, xs: list[Any], shown: Scale, names: list[Any]
+) -> None:
     """Write the value of each bar above it, and above its interval."""
     for bars, name in zip(axes.containers, names, strict=True):
         mine = part[part["line"] == name]
@@ -329,7 +329,9 @@ def _label_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names:
             )
 
 
-def _draw_bars(axes: Axes, part: DataFrame, xs: list[Any], shown: Scale, names: list[Any]) -> None:
+def _draw_bars(
+    axes: Axes, part: pd.DataFrame, xs: list[Any], shown: Scale, names: list[Any]
+) -> None:
     given = ends(part.assign(at=[xs.index(x) for x in part["x"]]), shown)
     seaborn().barplot(
         given,
@@ -429,7 +431,7 @@ class Heatmap(FigureModel):
         return Drawn(canvas, table.drop(columns="shown"), notes)
 
     def _panel(
-        self, axes: Axes, part: DataFrame, lines: list[Any], limits: tuple[float, float]
+        self, axes: Axes, part: pd.DataFrame, lines: list[Any], limits: tuple[float, float]
     ) -> None:
         xs = values_of(part, "x")
         grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)

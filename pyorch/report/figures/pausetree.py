@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.metrics import Need
+from pyorch.base.lazy import pd
+from pyorch.metrics import Need, RunTables
 from pyorch.metrics.fields import TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.quantities import automatic
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
 
 Egress = tuple[int, int]
@@ -55,7 +53,6 @@ class PauseTree(FigureModel):
 
     @override
     def draw(self, data: ReportData) -> Drawn:
-        import pandas as pd
 
         run = data.run(self.rows_of(data)["hash"].iloc[0])
         lines = grow(self._holds(run))
@@ -99,8 +96,7 @@ class PauseTree(FigureModel):
             notes.append(f"{len(lines) - len(shown)} lines are left out.")
         return Drawn(canvas, table, notes)
 
-    def _holds(self, run: RunTables) -> DataFrame:
-        import pandas as pd
+    def _holds(self, run: RunTables) -> pd.DataFrame:
 
         table = run.find_table("pause_tree")
         if table is None:
@@ -119,7 +115,7 @@ NOTE = (
 )
 
 
-def grow(holds: DataFrame) -> list[Line]:
+def grow(holds: pd.DataFrame) -> list[Line]:
     """Return the lines of the tree: congestion points by cost, each with its victims.
 
     A victim is below the port whose pause caused its own; if causes form a cycle, it is below the

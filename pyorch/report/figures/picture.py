@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.lazy import pd
 from pyorch.report.figures.names import MOST_HOSTS, Numbers, names_of
 from pyorch.report.layout import Place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
     from pyorch.network.topology import Topology
 
@@ -184,7 +184,7 @@ class Picture(Map):
     """The network, and what is paused at which times."""
 
     episode: Episode | None
-    pauses: DataFrame
+    pauses: pd.DataFrame
 
     def state(self, time: float) -> dict[Egress, str]:
         """Return the egresses that are held back at a given time, and how."""
@@ -255,10 +255,8 @@ class Picture(Map):
                 seen[egress].append(number)
         return dict(seen)
 
-    def table(self, time: float) -> DataFrame:
+    def table(self, time: float) -> pd.DataFrame:
         """Return what the picture says: node, peer, state at a time; and the chain."""
-        import pandas as pd
-
         names = self.network.names
         rows = [
             {"what": state, "node": names[node], "peer": names[peer], "time_ps": time}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.metrics import Need, parse_quantity
+from pyorch.base.lazy import np, pd
+from pyorch.metrics import Need, RunTables, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, Port, TrafficClass
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.metrics.series_kinds import check_column, read_series, series_need, series_unit
@@ -30,12 +31,9 @@ from pyorch.report.select import matching
 from pyorch.report.style import COLOURS, label_axis, line_style
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-    from pandas import DataFrame
 
-    from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
 
     Floats = NDArray[np.float64]
@@ -109,7 +107,6 @@ class Timeseries(OverTime):
 
     @override
     def draw(self, data: ReportData) -> Drawn:
-        import pandas as pd
 
         panels = self.panels(data)
         loaded = [data.run(rows["hash"].iloc[0]) for _, rows in panels]
@@ -172,7 +169,6 @@ class Timeseries(OverTime):
     def _points(
         self, row: Row, port: str, run: RunTables, stop: int
     ) -> tuple[Floats, Floats] | None:
-        import numpy as np
 
         if row.table == "pause":
             return _pause_points(run, port, row.class_number, row.side, stop)
@@ -193,8 +189,6 @@ def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Float
     it does in the line, and lasts long enough to preserve the group's time mean. Keeping points as
     they are would not work: a peak would last until the next kept point.
     """
-    import numpy as np
-
     if len(times) <= most:
         return times, values
     found: list[tuple[float, float]] = []
@@ -208,8 +202,6 @@ def thin(times: Floats, values: Floats, most: int = _MOST_POINTS) -> tuple[Float
 
 def _group(times: Floats, values: Floats) -> list[tuple[float, float]]:
     """Replace a group of a step line by two levels; times includes the group's end."""
-    import numpy as np
-
     begin, end = float(times[0]), float(times[-1])
     low, high = float(values.min()), float(values.max())
     if low == high:
@@ -229,8 +221,6 @@ def _pause_points(
     run: RunTables, port: str, class_number: int | None, side: Side, stop: int
 ) -> tuple[Floats, Floats] | None:
     """0 / 1 over time: whether the port is paused (or pausing) at least in one class."""
-    import numpy as np
-
     table, ends = run.find_table("pause"), run.resolve(port)
     if table is None or ends is None or not run.is_traced(Need("pause", port, class_number)):
         return None
@@ -320,8 +310,6 @@ def _add_legend(panels: list[Axes], names: int) -> None:
 
 def _is_free(panel: Axes, begin: float, end: float, bottom: float) -> bool:
     """Whether a part of a panel, given in shares of width and height, is free of step lines."""
-    import numpy as np
-
     floor = bottom * panel.get_ylim()[1]
     for line in panel.get_lines():
         times, values = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
@@ -455,8 +443,7 @@ def _add_line(
     figure.add_scatter(x=times, y=live.numbers(levels), **about)
 
 
-def _table(line: Line, row: Row, panel: str) -> DataFrame:
-    import pandas as pd
+def _table(line: Line, row: Row, panel: str) -> pd.DataFrame:
 
     return pd.DataFrame(
         {

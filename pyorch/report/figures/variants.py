@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.base.lazy import pd
 from pyorch.metrics.fields import EntryName
 from pyorch.report.figures.base import (
     AS_GIVEN,
@@ -28,7 +29,6 @@ from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
     from pyorch.report.data import ReportData
 
@@ -102,7 +102,7 @@ class Variants(FigureModel):
         return Drawn(canvas, table, [interval_note(table, f"n = {count} seeds")])
 
 
-def _label_bars(axes: Axes, part: DataFrame, names: list[Any], shown: Scale) -> None:
+def _label_bars(axes: Axes, part: pd.DataFrame, names: list[Any], shown: Scale) -> None:
     """Write the value of each bar next to it and its interval."""
     low, high = axes.get_xlim()
     axes.set_xlim(low, high + _ROOM * (high - low))
@@ -118,8 +118,7 @@ def _label_bars(axes: Axes, part: DataFrame, names: list[Any], shown: Scale) -> 
             )
 
 
-def _estimates(data: ReportData, rows: DataFrame, metrics: list[str]) -> DataFrame:
-    import pandas as pd
+def _estimates(data: ReportData, rows: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
     lines = []
     for variant in values_of(rows, "variant"):
