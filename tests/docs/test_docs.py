@@ -26,6 +26,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pages = {file.stem for file in (ROOT / "docs").glob("*.md")}
     modules = {file.stem for file in (ROOT / "ns3-modules").glob("*/doc/*.rst")}
     assert {file.stem for file in html.glob("*.html")} >= pages | {"start", "index"}
+    results = {file.stem for file in (ROOT / "docs" / "results").glob("*.md")}
+    assert {file.stem for file in (html / "results").glob("*.html")} == results
     assert {file.stem for file in (html / "modules").glob("*.html")} >= modules
     text = (html / "modules" / "attributes-lossless.html").read_text(encoding="utf-8")
     assert "queue_service" in text
