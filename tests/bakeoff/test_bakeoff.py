@@ -295,17 +295,16 @@ def test_advice_says_what_the_tables_say_and_what_they_do_not_bear() -> None:
     table = runs(PFC=[50, 90, 70], A=[25, 45, 35], B=[49, 91, 70])
     names = ["PFC", "A", "B"]
     rows = compare_all([ROW], {"bakeoff/x": table}, {"bakeoff/x": names})
-    costs = [cost(name, [table]) for name in names]
     number = {"row": "Time", "scheme": "A", "over": "PFC"}
     advice = Advice.model_validate(
         {
-            "text": "A takes {} of PFC, and {} frames.",
-            "numbers": [number, {"cost": "control", "scheme": "A"}],
+            "text": "A takes {} of PFC, {} ps.",
+            "numbers": [number, {"row": "Time", "scheme": "A"}],
             "grounds": [{"row": "Time", "scheme": "A", "than": "PFC"}],
         }
     )
-    tables = Tables(rows, costs)
-    assert say(advice, tables) == Said("A takes 0.50 of PFC, and 3 frames.", ())
+    tables = Tables(rows)
+    assert say(advice, tables) == Said("A takes 0.50 of PFC, 3.5e+07 ps.", ())
     weak = advice.model_copy(update={"grounds": [Ground(row="Time", scheme="B", than="PFC")]})
     assert say(weak, tables).missing == ("B against PFC in Time: open",)
     vary = Vary(scheme="B", what="x", used="1", settings={"2": ["b.x=2"]})
@@ -313,7 +312,7 @@ def test_advice_says_what_the_tables_say_and_what_they_do_not_bear() -> None:
     trial = turn(vary, "2", "time", scene, {"B": {1: 10.0, 2: 12.0}})
     ground = Ground(row="Time", scheme="B", than="PFC", value="x", to="2")
     changed = weak.model_copy(update={"grounds": [ground]})
-    assert say(changed, Tables(rows, costs, [trial])).missing == ()
+    assert say(changed, Tables(rows, [trial])).missing == ()
     with pytest.raises(ValueError, match="a number for each pair of braces"):
         Advice.model_validate({"text": "{}", "grounds": [{"row": "", "scheme": "", "than": ""}]})
 
@@ -379,18 +378,18 @@ def test_a_sentence_has_to_survive_what_it_does_not_except() -> None:
     excepting = sentence.model_copy(update={"aside": {"ab": ["more"]}})
     broken = judge(CLAIM, ATTACK, {"A": {1: 2.0, 2: 2.0}, "B": {1: 1.0, 2: 1.0}})
     whole = judge(CLAIM, ATTACK, {"A": {1: 1.0, 2: 1.0}, "B": {1: 2.0, 2: 2.0}})
-    assert say(sentence, Tables(rows, (), (), [broken])).missing == (
+    assert say(sentence, Tables(rows, (), [broken])).missing == (
         f"A is shorter than B (more, {broken.number}): turns",
     )
-    assert say(excepting, Tables(rows, (), (), [whole])).missing == (
+    assert say(excepting, Tables(rows, (), [whole])).missing == (
         f"A is shorter than B (more, {whole.number}): excepted, but holds",
     )
     for advice, tried in ((sentence, whole), (excepting, broken)):
-        assert say(advice, Tables(rows, (), (), [tried])).missing == ()
+        assert say(advice, Tables(rows, (), [tried])).missing == ()
     untold = judge(CLAIM, ATTACK, {"A": {1: 1.0, 2: 3.0}, "B": {1: 2.0, 2: 2.0}})
-    said = say(sentence, Tables(rows, (), (), [untold]))
+    said = say(sentence, Tables(rows, (), [untold]))
     assert (said.missing, said.left_open) == ((), ("A is shorter than B (more, 1.00)",))
-    assert say(excepting, Tables(rows, (), (), [untold])).left_open == ()
+    assert say(excepting, Tables(rows, (), [untold])).left_open == ()
 
 
 def test_the_shipped_attacks_can_be_made() -> None:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pyorch.base.fields import Table
 from pyorch.base.paths import Paths
 from tools.bakeoff.attacks import Tried
-from tools.bakeoff.compare import Compared, Cost, Values, Verdict, against
+from tools.bakeoff.compare import Compared, Values, Verdict, against
 from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import Turned
 
@@ -20,15 +20,13 @@ FILE = "experiments/bakeoff/parts/advice.toml"
 class Number(Table):
     """What replaces a pair of braces.
 
-    A mean of a row, or its ratio to that of `over`; or a cost of a scheme over the large scenes; or
-    the ratio of a `claim` under an `attack`. With `value` and `to` it is the scheme's mean with
-    that value of the sensitivity analysis.
+    A mean of a row, or its ratio to that of `over`; or the ratio of a `claim` under an `attack`.
+    With `value` and `to` it is the scheme's mean with that value of the sensitivity analysis.
     """
 
     scheme: str = ""
     row: str | None = None
     over: str | None = None
-    cost: str | None = None
     value: str | None = None
     to: str | None = None
     claim: str | None = None
@@ -36,8 +34,8 @@ class Number(Table):
 
     @model_validator(mode="after")
     def _one(self) -> Number:
-        if sum(one is not None for one in (self.row, self.cost, self.claim)) != 1:
-            raise ValueError("give one of 'row', 'cost' and 'claim'")
+        if (self.row is None) == (self.claim is None):
+            raise ValueError("give one of 'row' and 'claim'")
         return self
 
 
@@ -103,7 +101,6 @@ class Tables:
     """Where numbers and grounds are looked up. Unknown names raise KeyError."""
 
     rows: Sequence[Compared]
-    costs: Sequence[Cost]
     turned: Sequence[Turned] = ()
     tried: Sequence[Tried] = ()
 
@@ -164,17 +161,15 @@ def _value(number: Number, tables: Tables) -> str:
     if number.claim is not None:
         tried = {(one.claim.key, one.attack.name): one for one in tables.tried}
         return tried[number.claim, number.attack or ""].number
-    if number.row is None:
-        costs = {one.scheme: one for one in tables.costs}
-        return f"{getattr(costs[number.scheme], number.cost or ''):.3g}"
+    row = number.row or ""
     if number.value is not None:
         after = tables.trial(number).after
         own = after.mean if after else float("nan")
     else:
-        own = _mean(list(tables.values(number.row, number.scheme).values()))
+        own = _mean(list(tables.values(row, number.scheme).values()))
     if number.over is None:
         return f"{own:.3g}"
-    return f"{own / _mean(list(tables.values(number.row, number.over).values())):.2f}"
+    return f"{own / _mean(list(tables.values(row, number.over).values())):.2f}"
 
 
 def _mean(values: Sequence[float]) -> float:

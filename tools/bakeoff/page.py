@@ -64,7 +64,7 @@ class Summary:
     @property
     def said(self) -> list[Said]:
         """The advice with its numbers."""
-        tables = Tables(self.rows, self.large, self.turned, self.tried)
+        tables = Tables(self.rows, self.turned, self.tried)
         return [say(one, tables) for one in self.advice]
 
     @property
