@@ -49,9 +49,9 @@ class RunSection(Table):
     stop_when_done: bool | Literal["acked"] = False
     deadlock_test: Time = 100_000_000
     stop_on_deadlock: bool = False
-    simulator: Literal["ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"] = (
-        "ns3::eventloop::EventLoop"
-    )
+    simulator: Literal[
+        "ns3::eventloop::EventLoop", "ns3::eventloop::CellLoop", "ns3::DefaultSimulatorImpl"
+    ] = "ns3::eventloop::EventLoop"
     oracle: bool = True
 
     @model_validator(mode="after")

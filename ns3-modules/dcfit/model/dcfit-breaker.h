@@ -22,7 +22,10 @@ namespace dcfit
  * It takes the frames of one ingress, the loop's, out of one egress queue: they are dropped as an
  * intended loss, sent by another port, or moved to a lossy class.
  */
-class Breaker : public lossless::SwitchAgent, public lossless::FeedReader
+class Breaker
+    : public lossless::SwitchAgent,
+      public lossless::FeedReader,
+      public lossless::NetworkAgent // frames that it reroutes leave the paths that flows have
 {
   public:
     /// Action on the frames.

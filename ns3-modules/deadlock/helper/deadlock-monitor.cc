@@ -78,6 +78,15 @@ DeadlockMonitor::NotifyBuilt()
 }
 
 void
+DeadlockMonitor::Rest()
+{
+    if (m_oracle)
+    {
+        m_oracle->Rest();
+    }
+}
+
+void
 DeadlockMonitor::NotifyFinish()
 {
     if (m_oracle)

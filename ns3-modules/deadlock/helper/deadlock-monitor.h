@@ -44,6 +44,15 @@ class DeadlockMonitor : public FabricObserver
     /// Judge no deadlocks: no oracle observes the fabric, and the summary has nothing about
     /// deadlocks. Precondition: not built.
     void SwitchOff();
+
+    /// Are deadlocks judged? @return false after SwitchOff.
+    bool IsOn() const
+    {
+        return !m_off;
+    }
+
+    /// It is known that no deadlock can form: observe nothing from now on. Precondition: built.
+    void Rest();
     /// Throw std::logic_error if it is switched off.
     void RequireOracle() const;
     /// The oracle. Precondition: built and not switched off. @return the oracle.

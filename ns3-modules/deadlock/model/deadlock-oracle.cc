@@ -36,6 +36,12 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
 
 DeadlockOracle::~DeadlockOracle()
 {
+    Rest();
+}
+
+void
+DeadlockOracle::Rest()
+{
     for (const auto& node : m_nodes)
     {
         node->SetObserver(nullptr);

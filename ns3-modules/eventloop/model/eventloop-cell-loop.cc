@@ -54,9 +54,18 @@ CellLoop::GetTypeId()
     return tid;
 }
 
+CellLoop::End::End(CellLoop* loop)
+    : Occurrence([](Occurrence* occurrence) {
+          auto* end = static_cast<End*>(occurrence);
+          end->pending = false;
+          --end->loop->m_executed; // it is no event of the run
+          end->loop->EventLoop::Stop();
+      }),
+      loop(loop)
+{
+}
+
 CellLoop::CellLoop()
-    : m_heaps(1),
-      m_next(1, NONE)
 {
     s_cells = this;
 }
@@ -77,9 +86,8 @@ CellLoop::DoDispose()
     {
         std::for_each(heap.Get().begin(), heap.Get().end(), &EventLoop::Forget);
     }
-    m_heaps.assign(1, EventHeap());
-    m_next.assign(1, NONE);
-    m_work = EventHeap();
+    m_heaps.clear();
+    m_latest = nullptr;
     m_earliestStop = nullptr;
     if (s_cells == this)
     {
@@ -102,84 +110,20 @@ CellLoop::Adoption::~Adoption()
     }
 }
 
-void
-CellLoop::SetWindow(int64_t window)
-{
-    NS_ABORT_MSG_IF(m_cell != 0, "SetWindow() was called while a cell runs");
-    NS_ABORT_MSG_IF(window < 0, "a window of " << window << " time steps");
-    window = std::min(window, m_mostWindow.GetTimeStep());
-    if (window == m_window)
-    {
-        return;
-    }
-    std::vector<Entry> pending;
-    for (const EventHeap& heap : m_heaps)
-    {
-        pending.insert(pending.end(), heap.Get().begin(), heap.Get().end());
-    }
-    m_heaps.assign(1, EventHeap());
-    m_next.assign(1, NONE);
-    m_work = EventHeap();
-    m_window = window;
-    for (const Entry& entry : pending)
-    {
-        std::size_t cell = 0;
-        if (window > 0)
-        {
-            NS_ABORT_MSG_IF(!(entry.what & OCCURRENCE),
-                            "SetWindow() was called when an event of a cell, scheduled by "
-                            "ns3::Simulator, was pending");
-            cell =
-                reinterpret_cast<const Occurrence*>(entry.what - OCCURRENCE)->GetPlace().GetCell();
-        }
-        PushInto(cell, entry);
-    }
-}
-
-void
-CellLoop::SetEarliestStop(std::function<int64_t()> earliest)
-{
-    m_earliestStop = std::move(earliest);
-}
-
-// Pending events
-
-void
-CellLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
-{
-    if (time < m_now) [[unlikely]]
-    {
-        time = RequireFuture(time);
-    }
-    uint16_t cell = m_cell;
-    if (what & OCCURRENCE)
-    {
-        auto* occurrence = reinterpret_cast<Occurrence*>(what - OCCURRENCE);
-        __builtin_prefetch(occurrence->GetSubject(), 1);
-        cell = occurrence->GetPlace().GetCell();
-        if (cell == 0 && m_adopter != 0) [[unlikely]]
-        {
-            cell = m_adopter;
-            occurrence->SetPlace(Place(cell, m_adopted++));
-        }
-        if (cell != 0)
-        {
-            key = occurrence->GetPlace().GetRank(Place::SaltOf(time));
-        }
-    }
-    if (cell == 0) [[unlikely]]
-    {
-        m_global.Push(Entry{time, key, what});
-        return;
-    }
-    if (cell != m_cell && m_cell != 0 && m_window > 0 && time <= m_last) [[unlikely]]
-    {
-        AbortEarly(time - m_now, m_window);
-    }
-    PushInto(m_window > 0 ? cell : 0, Entry{time, key, what});
-}
-
 inline void
+CellLoop::NoteNext(std::size_t cell)
+{
+    const auto& entries = m_heaps[cell].Get();
+    if (entries.empty())
+    {
+        m_next[cell] = NONE;
+        return;
+    }
+    m_next[cell] = NextOf(entries.front().time);
+    m_work.Push(Entry{entries.front().time, cell, 0});
+}
+
+[[gnu::always_inline]] inline void
 CellLoop::PushInto(std::size_t cell, const Entry& entry)
 {
     if (cell >= m_heaps.size()) [[unlikely]]
@@ -200,17 +144,137 @@ CellLoop::PushInto(std::size_t cell, const Entry& entry)
     }
 }
 
-inline void
-CellLoop::NoteNext(std::size_t cell)
+void
+CellLoop::SetWindow(int64_t window)
 {
-    const auto& entries = m_heaps[cell].Get();
-    if (entries.empty())
+    NS_ABORT_MSG_IF(m_cell != 0, "SetWindow() was called while a cell runs");
+    NS_ABORT_MSG_IF(window < 0, "a window of " << window << " time steps");
+    window = std::min(window, m_mostWindow.GetTimeStep());
+    if (window == m_window)
     {
-        m_next[cell] = NONE;
         return;
     }
-    m_next[cell] = NextOf(entries.front().time);
-    m_work.Push(Entry{entries.front().time, cell, 0});
+    std::vector<Entry> pending = TakePending();
+    m_heaps.push_back(std::exchange(m_global, EventHeap()));
+    for (const EventHeap& heap : m_heaps)
+    {
+        pending.insert(pending.end(), heap.Get().begin(), heap.Get().end());
+    }
+    m_heaps.clear();
+    m_next.clear();
+    m_work = EventHeap();
+    m_window = window;
+    for (const Entry& entry : pending)
+    {
+        if (window == 0)
+        {
+            EventLoop::Insert(entry.time, entry.key, entry.what);
+        }
+        else if (entry.key < IN_CELL)
+        {
+            m_global.Push(entry);
+        }
+        else
+        {
+            NS_ABORT_MSG_IF(!(entry.what & OCCURRENCE),
+                            "SetWindow() was called when an event of a cell, scheduled by "
+                            "ns3::Simulator, was pending");
+            PushInto(
+                reinterpret_cast<const Occurrence*>(entry.what - OCCURRENCE)->GetPlace().GetCell(),
+                entry);
+        }
+    }
+}
+
+void
+CellLoop::SetEarliestStop(std::function<int64_t()> earliest)
+{
+    m_earliestStop = std::move(earliest);
+}
+
+// Pending events
+
+void
+CellLoop::Insert(int64_t time, Key key, uintptr_t what)
+{
+    if (what & OCCURRENCE && time >= m_now) [[likely]]
+    {
+        const Place place = reinterpret_cast<const Occurrence*>(what - OCCURRENCE)->GetPlace();
+        if (place.GetCell() != 0) [[likely]]
+        {
+            key = place.GetRank(Place::SaltOf(time));
+            m_window > 0 ? InsertIntoCell(place.GetCell(), time, key, what)
+                         : EventLoop::Insert(time, key, what);
+            return;
+        }
+    }
+    InsertUnplaced(time, key, what);
+}
+
+inline void
+CellLoop::InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what)
+{
+    if (cell != m_cell && m_cell != 0 && time <= m_last) [[unlikely]]
+    {
+        AbortEarly(time - m_now, m_window);
+    }
+    if (what & OCCURRENCE)
+    {
+        const auto* occurrence = reinterpret_cast<const Occurrence*>(what - OCCURRENCE);
+        __builtin_prefetch(occurrence->GetSubject(), 1);
+    }
+    PushInto(cell, Entry{time, key, what});
+}
+
+/// Add an event that ns3::Simulator schedules, that has no place yet, or whose time is not a usual
+/// one. Apart from the others, which need not pay for it.
+/// @param time time steps. @param key order among global events. @param what see PendingEvent.
+[[gnu::noinline]] void
+CellLoop::InsertUnplaced(int64_t time, Key key, uintptr_t what)
+{
+    time = RequireFuture(time);
+    uint16_t cell = 0;
+    if (what & OCCURRENCE)
+    {
+        auto* occurrence = reinterpret_cast<Occurrence*>(what - OCCURRENCE);
+        cell = Adopt(*occurrence);
+        key = cell != 0 ? occurrence->GetPlace().GetRank(Place::SaltOf(time)) : key;
+    }
+    else if (IsInCell())
+    {
+        cell = m_cell;
+        key |= IN_CELL;
+    }
+    if (m_window == 0)
+    {
+        EventLoop::Insert(time, key, what);
+    }
+    else if (cell == 0)
+    {
+        m_global.Push(Entry{time, key, what});
+    }
+    else
+    {
+        InsertIntoCell(cell, time, key, what);
+    }
+}
+
+uint16_t
+CellLoop::Adopt(Occurrence& occurrence)
+{
+    if (const uint16_t cell = occurrence.GetPlace().GetCell(); cell != 0)
+    {
+        return cell;
+    }
+    // In one order any cell will do: it only tells such events from global ones.
+    const uint16_t cell = m_adopter != 0 ? m_adopter
+                          : IsInCell()   ? std::max<uint16_t>(m_cell, 1)
+                                         : 0;
+    if (cell != 0)
+    {
+        occurrence.SetPlace(Place(cell, m_adopted++));
+    }
+    return cell;
 }
 
 bool
@@ -227,6 +291,10 @@ CellLoop::Extract(const EventId& id)
         heap.RemoveAt(static_cast<std::size_t>(found - entries.begin()));
         return true;
     };
+    if (m_window == 0)
+    {
+        return EventLoop::Extract(id);
+    }
     for (std::size_t cell = 0; cell < m_heaps.size(); ++cell)
     {
         if (take(m_heaps[cell]))
@@ -244,6 +312,10 @@ CellLoop::Extract(const EventId& id)
 bool
 CellLoop::IsFinished() const
 {
+    if (m_window == 0)
+    {
+        return EventLoop::IsFinished();
+    }
     std::size_t pending = m_global.Get().size();
     for (const EventHeap& heap : m_heaps)
     {
@@ -255,21 +327,58 @@ CellLoop::IsFinished() const
 bool
 CellLoop::IsExpired(const EventId& id) const
 {
-    // Cells are at different times, so that the time of an event does not tell. An event of ns-3
-    // that has happened is marked as cancelled.
+    // Neither the time nor the number of an event tells, as cells are at different times. An event
+    // of ns-3 that has happened is the latest one or marked as cancelled.
     if (id.PeekEventImpl() && id.GetUid() == EventId::DESTROY)
     {
         return EventLoop::IsExpired(id);
     }
     return !id.PeekEventImpl() || id.PeekEventImpl()->IsCancelled() ||
-           id.PeekEventImpl() == m_running;
+           id.PeekEventImpl() == PeekPointer(m_latest);
+}
+
+void
+CellLoop::PreEventHook(const EventId& id)
+{
+    if (m_latest)
+    {
+        m_latest->Cancel();
+    }
+    m_latest = id.PeekEventImpl();
+}
+
+uint32_t
+CellLoop::GetContext() const
+{
+    // What holds a rank is no event of ns-3, and has no context.
+    return m_key >> 63 ? NO_CONTEXT : EventLoop::GetContext();
 }
 
 // The loop
 
 void
+CellLoop::Stop()
+{
+    if (m_window > 0 || !IsInCell())
+    {
+        EventLoop::Stop();
+    }
+    else if (!std::exchange(m_end.pending, true))
+    {
+        // The same end as that of cells, which end after an instant.
+        EventLoop::Insert(m_now, LAST, reinterpret_cast<uintptr_t>(&m_end) | OCCURRENCE);
+    }
+}
+
+void
 CellLoop::Run()
 {
+    if (m_window == 0)
+    {
+        EventLoop::Run();
+        m_key = CONTEXT_MASK;
+        return;
+    }
     m_stop = false;
     while (!m_stop)
     {
@@ -299,12 +408,12 @@ void
 CellLoop::RunWindow(int64_t from)
 {
     constexpr int64_t END = std::numeric_limits<int64_t>::max();
-    m_last = m_window > 0 && from < END - m_window ? from + m_window - 1 : END;
+    m_last = from < END - m_window ? from + m_window - 1 : END;
     if (!m_global.Get().empty())
     {
         m_last = std::min(m_last, m_global.Get().front().time - 1);
     }
-    if (m_window > 0 && m_earliestStop)
+    if (m_earliestStop)
     {
         m_last = std::min(m_last, std::max(from, m_earliestStop() - 1));
     }
@@ -319,15 +428,14 @@ CellLoop::RunWindow(int64_t from)
         }
     }
     m_now = latest;
-    m_cell = m_adopter = 0;
+    m_cell = 0;
 }
 
 void
 CellLoop::Visit(std::size_t cell)
 {
     m_next[cell] = VISITED;
-    // In one order any cell will do: it only tells these events from global ones.
-    m_cell = m_adopter = cell != 0 ? static_cast<uint16_t>(cell) : 1;
+    m_cell = static_cast<uint16_t>(cell);
     m_visited = cell;
     do
     {
@@ -358,17 +466,13 @@ CellLoop::Happen(const Entry& entry)
         reinterpret_cast<Occurrence*>(entry.what - OCCURRENCE)->Happen();
         return;
     }
-    const Ptr<EventImpl> event(reinterpret_cast<EventImpl*>(entry.what));
-    m_running = PeekPointer(event);
     Execute(entry);
-    m_running = nullptr;
-    event->Cancel(); // see IsExpired
 }
 
 void
 CellLoop::EndAtInstant()
 {
-    NS_ABORT_MSG_IF(m_window > 0 && m_last > m_now,
+    NS_ABORT_MSG_IF(m_last > m_now,
                     "Simulator::Stop() was called by an event of a cell, at "
                         << m_now << " time steps, when other cells may have gone further; call "
                         << "Simulator::Stop(delay) before the run, or choose another "

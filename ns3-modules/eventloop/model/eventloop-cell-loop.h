@@ -28,8 +28,9 @@ namespace eventloop
  *
  * Events of the same time are ordered by place (Place::GetRank), and not by when they were
  * scheduled. So the results depend neither on the window nor on which nodes share a cell: they are
- * those of one cell, in which all events happen in one order of (time, place). Simulator::Now() is
- * the time of the cell that runs, and never leads or lags behind others by a window or more.
+ * those of one cell, in which all events happen in one order of (time, place); those are kept in
+ * the wheel of EventLoop. Simulator::Now() is the time of the cell that runs, and never leads or
+ * lags behind others by a window or more.
  *
  * An event scheduled by ns3::Simulator belongs to the cell of the event that schedules it, and
  * comes before the others of its time; outside of cells it is global.
@@ -89,16 +90,42 @@ class CellLoop : public EventLoop
     // Documented in ns3::SimulatorImpl
     bool IsFinished() const override;
     bool IsExpired(const EventId& id) const override;
+    uint32_t GetContext() const override;
+    void PreEventHook(const EventId& id) override;
+    void Stop() override;
+    using EventLoop::Stop;
     void Run() override;
 
   protected:
     void DoDispose() override;
-    void InsertElsewhere(int64_t time, Key key, uintptr_t what) override;
+    void Insert(int64_t time, Key key, uintptr_t what) override;
     bool Extract(const EventId& id) override;
 
   private:
     static constexpr uint64_t NONE = ~0ULL; //!< of m_next: no event is pending
     static constexpr uint64_t VISITED = 0;  //!< of m_next: the cell runs
+    /// Bit of the key of an event of a cell that ns3::Simulator scheduled: after the global ones
+    /// and before those with a place, whose ranks start at 2^63.
+    static constexpr Key IN_CELL = 1ULL << 62;
+    static constexpr Key LAST = ~0ULL; //!< key of m_end: after all others
+
+    /// Ends the run at the end of an instant.
+    class End : public Occurrence
+    {
+      public:
+        /// Constructor.
+        /// @param loop the loop.
+        explicit End(CellLoop* loop);
+
+        CellLoop* loop;      //!< the loop
+        bool pending{false}; //!< it will happen
+    };
+
+    /// Does an event of a cell happen, or one with a place? @return true if so.
+    bool IsInCell() const
+    {
+        return m_window > 0 ? m_cell != 0 : m_key >= IN_CELL;
+    }
 
     /// What m_next holds for a time.
     /// @param time time steps. @return from 1.
@@ -107,6 +134,9 @@ class CellLoop : public EventLoop
         return static_cast<uint64_t>(time) + 1;
     }
 
+    void InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what);
+    void InsertUnplaced(int64_t time, Key key, uintptr_t what);
+    uint16_t Adopt(Occurrence& occurrence);
     void PushInto(std::size_t cell, const Entry& entry);
     void NoteNext(std::size_t cell);
     void RunWindow(int64_t from);
@@ -119,17 +149,18 @@ class CellLoop : public EventLoop
     Time m_mostWindow;                       //!< attribute
     int64_t m_window{0};                     //!< time steps; 0: one order
     std::function<int64_t()> m_earliestStop; //!< or null
-    std::vector<EventHeap> m_heaps;          //!< by cell; the first one is that of the one order
+    std::vector<EventHeap> m_heaps;          //!< by cell
     std::vector<uint64_t> m_next;            //!< by cell: of its first event, see NextOf
     EventHeap m_work;                        //!< cells by that time; outdated entries are skipped
-    EventHeap m_global;                      //!< events without a cell
+    EventHeap m_global;                      //!< events without a cell, unless in one order
     uint16_t m_cell{0};                      //!< cell of the current event; 0: global
     uint16_t m_adopter{0};                   //!< cell that events without a place join; 0: none
     uint64_t m_adopted{0};                   //!< number of these events
     int64_t m_last{0};                       //!< last time of the window
     std::size_t m_visited{0};                //!< index of the heap whose events happen
-    bool m_happened{false}; //!< its first event has happened: the next one may take its place
-    const EventImpl* m_running{nullptr}; //!< the current event, if it is one of ns-3
+    bool m_happened{false};  //!< its first event has happened: the next one may take its place
+    Ptr<EventImpl> m_latest; //!< the latest event of ns-3 that happened, see IsExpired
+    End m_end{this};         //!< of a run in one order
 };
 
 } // namespace eventloop

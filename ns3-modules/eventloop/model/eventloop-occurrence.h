@@ -39,8 +39,7 @@ class Place
     /// @param cell its number, from 1. @param node number of the node. @param port index of the
     /// port in it. @param kind of event, distinct among those of the port.
     Place(uint16_t cell, uint32_t node, uint16_t port, uint16_t kind)
-        : m_word(uint64_t{cell} << 48 | 1ULL << 47 | uint64_t{node} << 26 | uint64_t{port} << 10 |
-                 kind)
+        : m_word(uint64_t{cell} << 48 | IS_PORT | Mix(uint64_t{node} << 16 | port) << 10 | kind)
     {
     }
 
@@ -67,13 +66,11 @@ class Place
      */
     uint64_t GetRank(uint64_t salt) const
     {
-        // Each step permutes the numbers of ports, so that no two share a rank.
-        constexpr uint64_t PORTS = (1ULL << 36) - 1;
-        uint64_t port = ((m_word >> 10 ^ salt) * 0x9e3779b97f4a7c15) & PORTS;
-        port = ((port ^ port >> 18) * 0xbf58476d1ce4e5b9) & PORTS;
-        const bool drawn = m_word >> 47 & 1;
-        return 1ULL << 63 | (drawn ? port << 10 | (m_word & (MOST_KINDS - 1))
-                                   : 1ULL << 47 | (m_word & ((1ULL << 47) - 1)));
+        // Both steps permute the numbers of ports, so that no two share a rank.
+        constexpr uint64_t FACTOR = 0x9e3779b97f4a7c15;
+        return 1ULL << 63 |
+               (m_word & IS_PORT ? (((m_word ^ salt) & PORTS) * FACTOR & PORTS) | (m_word & KINDS)
+                                 : IS_PORT | (m_word & (IS_PORT - 1)));
     }
 
     /// The salt of an instant.
@@ -85,7 +82,22 @@ class Place
     }
 
   private:
-    uint64_t m_word{0}; //!< cell 16, is a port 1, then node 21, port 16, kind 10, or number 47
+    static constexpr uint64_t IS_PORT = 1ULL << 47;            //!< of m_word: else a number
+    static constexpr uint64_t KINDS = MOST_KINDS - 1;          //!< its part of m_word
+    static constexpr uint64_t PORTS = (IS_PORT - 1) & ~KINDS;  //!< its part of m_word
+    static constexpr uint64_t PORT_NUMBERS = (1ULL << 37) - 1; //!< what Mix permutes
+
+    /// Scatter the numbers of ports, so that ranks of neighbours are not alike.
+    /// @param port below 2^37. @return distinct for distinct ports, below 2^37.
+    static constexpr uint64_t Mix(uint64_t port)
+    {
+        // Each step is a permutation (finalizer of SplitMix, on 37 bits).
+        port = (port ^ port >> 18) * 0xbf58476d1ce4e5b9 & PORT_NUMBERS;
+        port = (port ^ port >> 17) * 0x94d049bb133111eb & PORT_NUMBERS;
+        return port ^ port >> 19;
+    }
+
+    uint64_t m_word{0}; //!< cell 16, is a port 1, then port (mixed) 37 and kind 10, or number 47
 };
 
 /**

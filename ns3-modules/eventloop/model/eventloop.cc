@@ -51,22 +51,8 @@ EventLoop::~EventLoop()
 void
 EventLoop::DoDispose()
 {
-    std::for_each(m_run.get(), m_run.get() + m_runSize, &EventLoop::Forget);
-    for (const EventHeap* heap : {&m_late, &m_far})
-    {
-        std::for_each(heap->Get().begin(), heap->Get().end(), &EventLoop::Forget);
-    }
-    for (uint32_t node : m_first)
-    {
-        for (; node != NONE; node = m_nodes[node].next)
-        {
-            Forget(m_nodes[node].entry);
-        }
-    }
-    m_runSize = 0;
-    m_late = m_far = EventHeap();
-    m_first.fill(NONE);
-    m_waiting = 0;
+    const std::vector<Entry> pending = TakePending();
+    std::for_each(pending.begin(), pending.end(), &EventLoop::Forget);
     if (s_current == this)
     {
         s_current = nullptr;
@@ -96,6 +82,27 @@ EventLoop::Destroy()
 
 // The wheel
 
+inline void
+EventLoop::PushSlot(int64_t time, Key key, uintptr_t what)
+{
+    if (m_free == NONE)
+    {
+        GrowNodes();
+    }
+    const uint32_t at = SlotOf(time) % N_SLOTS;
+    const uint32_t node = m_free;
+    const uint32_t first = m_first[at];
+    m_free = m_nodes[node].next;
+    m_nodes[node] = Node{Entry{time, key, what}, first};
+    m_first[at] = node;
+    if (first == NONE)
+    {
+        m_filled[at / 64] |= 1ULL << at % 64;
+        m_filledWords[at / 4096] |= 1ULL << at / 64 % 64;
+    }
+    ++m_waiting;
+}
+
 void
 EventLoop::Insert(int64_t time, Key key, uintptr_t what)
 {
@@ -112,6 +119,9 @@ EventLoop::Insert(int64_t time, Key key, uintptr_t what)
     PushSlot(time, key, what);
 }
 
+/// Add an event for which the wheel has no place: of the current slot or earlier, or beyond it, or
+/// all nodes are used.
+/// @param time time steps. @param key order. @param what see PendingEvent.
 void
 EventLoop::InsertElsewhere(int64_t time, Key key, uintptr_t what)
 {
@@ -147,27 +157,6 @@ EventLoop::RequireFuture(int64_t time) const
                     "an event was scheduled in the past: for " << time << " time steps, but it is "
                                                                << m_now << " now");
     return std::numeric_limits<int64_t>::max();
-}
-
-inline void
-EventLoop::PushSlot(int64_t time, Key key, uintptr_t what)
-{
-    if (m_free == NONE)
-    {
-        GrowNodes();
-    }
-    const uint32_t at = SlotOf(time) % N_SLOTS;
-    const uint32_t node = m_free;
-    const uint32_t first = m_first[at];
-    m_free = m_nodes[node].next;
-    m_nodes[node] = Node{Entry{time, key, what}, first};
-    m_first[at] = node;
-    if (first == NONE)
-    {
-        m_filled[at / 64] |= 1ULL << at % 64;
-        m_filledWords[at / 4096] |= 1ULL << at / 64 % 64;
-    }
-    ++m_waiting;
 }
 
 void
@@ -370,6 +359,31 @@ EventLoop::Refill()
 }
 
 void
+EventLoop::TakeSlots(std::vector<Entry>& events)
+{
+    for (uint64_t slot = 0; NextSlot(slot);)
+    {
+        TakeSlot(slot);
+        events.insert(events.end(), m_run.get(), m_run.get() + m_runSize);
+        m_runSize = 0;
+    }
+}
+
+std::vector<EventLoop::Entry>
+EventLoop::TakePending()
+{
+    std::vector<Entry> events(m_run.get(), m_run.get() + m_runSize);
+    m_runSize = 0;
+    TakeSlots(events);
+    for (EventHeap* heap : {&m_late, &m_far})
+    {
+        events.insert(events.end(), heap->Get().begin(), heap->Get().end());
+        *heap = EventHeap();
+    }
+    return events;
+}
+
+void
 EventLoop::AdaptWidth()
 {
     // Late events call for narrower slots; far ones, and slots of few events, call for wider ones.
@@ -392,12 +406,7 @@ EventLoop::AdaptWidth()
     // The current slot is done: all events are in other slots or beyond the wheel.
     std::vector<Entry> waiting;
     waiting.reserve(m_waiting);
-    for (uint64_t slot = 0; NextSlot(slot);)
-    {
-        TakeSlot(slot);
-        waiting.insert(waiting.end(), m_run.get(), m_run.get() + m_runSize);
-        m_runSize = 0;
-    }
+    TakeSlots(waiting);
     m_shift = wider ? m_shift + 1 : m_shift - 1;
     m_slot = SlotOf(m_now);
     for (const Entry& entry : waiting)

@@ -135,10 +135,12 @@ class EventLoop : public SimulatorImpl
     static constexpr uint32_t NO_CONTEXT = ~0U; //!< ns3::Simulator::NO_CONTEXT
     static constexpr uint32_t CONTEXT_MASK = (1U << CONTEXT_BITS) - 1; //!< low bits of a Key
 
-    /// Add an event for which the wheel has no place: of the current slot or earlier, or beyond it,
-    /// or all nodes are used. A class without a wheel keeps all its events by this.
+    /// Add an event. A class with an order of its own may change the key, or keep it elsewhere.
     /// @param time time steps. @param key order. @param what see PendingEvent.
-    virtual void InsertElsewhere(int64_t time, Key key, uintptr_t what);
+    virtual void Insert(int64_t time, Key key, uintptr_t what);
+    /// Take all pending events.
+    /// @return the events, in no order.
+    std::vector<Entry> TakePending();
     /// Remove a pending event.
     /// @param id the event. @return false if it was not found.
     virtual bool Extract(const EventId& id);
@@ -187,7 +189,7 @@ class EventLoop : public SimulatorImpl
         return static_cast<uint64_t>(time) >> m_shift;
     }
 
-    void Insert(int64_t time, Key key, uintptr_t what);
+    void InsertElsewhere(int64_t time, Key key, uintptr_t what);
     void PushSlot(int64_t time, Key key, uintptr_t what);
     void GrowNodes();
     bool Refill();
@@ -197,6 +199,7 @@ class EventLoop : public SimulatorImpl
     void FillRunFromPiles(uint32_t first);
     void FillRunUnsorted(uint32_t first);
     void FetchFar();
+    void TakeSlots(std::vector<Entry>& events);
     void AdaptWidth();
     void Prefetch() const;
     Key MakeKey(uint32_t context);

@@ -7,6 +7,7 @@
 
 #include "facade-path-times.h"
 
+#include "ns3/rdma-queue-pair-owner.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -20,9 +21,47 @@ namespace rdma
 using lossless::NowPs;
 
 FlowSchedule::FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs)
-    : m_queuePairs(queuePairs),
-      m_start(this, &FlowSchedule::StartFlows)
+    : m_queuePairs(queuePairs)
 {
+}
+
+FlowSchedule::Starts::Starts(FlowSchedule& schedule)
+    : m_schedule(schedule),
+      m_event(this, &Starts::StartDue)
+{
+}
+
+void
+FlowSchedule::Starts::Add(uint32_t flow)
+{
+    m_flows.push_back(flow);
+}
+
+uint16_t
+FlowSchedule::Starts::GetCell() const
+{
+    return m_schedule.m_queuePairs[m_flows.front()]->GetSource()->GetCell();
+}
+
+void
+FlowSchedule::Starts::Begin()
+{
+    m_event.Schedule(m_schedule.m_flows[m_flows.front()].earliest);
+}
+
+void
+FlowSchedule::Starts::StartDue()
+{
+    const int64_t now = NowPs();
+    const auto earliest = [this]() { return m_schedule.m_flows[m_flows[m_next]].earliest; };
+    while (m_next < m_flows.size() && earliest() <= now)
+    {
+        m_schedule.StartFlow(m_flows[m_next++]);
+    }
+    if (m_next < m_flows.size())
+    {
+        m_event.Schedule(earliest() - now);
+    }
 }
 
 FlowSchedule::Step&
@@ -59,35 +98,29 @@ FlowSchedule::Begin()
         }
     }
     Release(reached);
+    std::vector<uint32_t> byStart;
     for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
     {
         Step& step = m_flows[flow];
         if (!step.left)
         {
             step.earliest = std::max(step.earliest, m_queuePairs[flow]->GetDemand().start);
-            m_byStart.push_back(flow);
+            byStart.push_back(flow);
         }
     }
-    std::stable_sort(m_byStart.begin(), m_byStart.end(), [this](uint32_t a, uint32_t b) {
+    std::stable_sort(byStart.begin(), byStart.end(), [this](uint32_t a, uint32_t b) {
         return m_flows[a].earliest < m_flows[b].earliest;
     });
-    if (!m_byStart.empty())
+    const bool byHost = eventloop::CellLoop::Peek(); // a start belongs to the cell of its host
+    for (const uint32_t flow : byStart)
     {
-        m_start.Schedule(m_flows[m_byStart.front()].earliest);
+        const uint32_t host = byHost ? m_queuePairs[flow]->GetSource()->GetId() : 0;
+        m_starts.try_emplace(host, *this).first->second.Add(flow);
     }
-}
-
-void
-FlowSchedule::StartFlows()
-{
-    const int64_t now = NowPs();
-    while (m_nextStart < m_byStart.size() && m_flows[m_byStart[m_nextStart]].earliest <= now)
+    for (auto& [host, starts] : m_starts)
     {
-        m_queuePairs[m_byStart[m_nextStart++]]->Start();
-    }
-    if (m_nextStart < m_byStart.size())
-    {
-        m_start.Schedule(m_flows[m_byStart[m_nextStart]].earliest - now);
+        const eventloop::CellLoop::Adoption adoption(starts.GetCell());
+        starts.Begin();
     }
 }
 
@@ -141,6 +174,40 @@ FlowSchedule::NotifyFinished(uint32_t flow)
                             this,
                             next);
     }
+}
+
+bool
+FlowSchedule::CrossesCells() const
+{
+    std::vector<uint16_t> cellOf(m_points.size(), 0); // where a point is reached; 0: not yet found
+    std::vector<const Step*> reached;
+    for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
+    {
+        const uint16_t cell = m_queuePairs[flow]->GetDestination()->GetCell();
+        reached.assign(1, &m_flows[flow]);
+        while (!reached.empty())
+        {
+            const Step& step = *reached.back();
+            reached.pop_back();
+            for (const Follower& follower : step.followers)
+            {
+                const bool isPoint = follower.number & POINT;
+                const uint32_t number = follower.number & ~POINT;
+                const uint16_t other =
+                    isPoint ? cellOf[number] : m_queuePairs[number]->GetSource()->GetCell();
+                if (isPoint && other == 0)
+                {
+                    cellOf[number] = cell;
+                    reached.push_back(&m_points[number]);
+                }
+                else if (other != cell)
+                {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
 }
 
 std::string

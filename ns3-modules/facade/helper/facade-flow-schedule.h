@@ -9,6 +9,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/rdma-queue-pair.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,11 @@ class FlowSchedule
     /// @param waiter its number. @param after number of the other one.
     /// @param delay after the end of the other one (ps).
     void Wait(uint32_t waiter, uint32_t after, int64_t delay);
+
+    /// Does a flow wait for one that ends in another cell? Cells cannot run on their own then.
+    /// Precondition: flows are connected. @return true if so.
+    bool CrossesCells() const;
+
     /// All flows are connected: start each at its time.
     void Begin();
     /// Start the flows that wait for a flow.
@@ -75,21 +81,42 @@ class FlowSchedule
         int64_t time;    //!< ps
     };
 
+    /// Flows that one event starts, one after the other.
+    class Starts
+    {
+      public:
+        /// Constructor.
+        /// @param schedule of the flows.
+        explicit Starts(FlowSchedule& schedule);
+        /// Add a flow, which starts after those added before.
+        /// @param flow its number.
+        void Add(uint32_t flow);
+        /// Where they start. @return cell of their host.
+        uint16_t GetCell() const;
+        /// Schedule the first one.
+        void Begin();
+
+      private:
+        void StartDue();
+
+        FlowSchedule& m_schedule;                //!< of the flows
+        std::vector<uint32_t> m_flows;           //!< in the order of their start times
+        std::size_t m_next{0};                   //!< index of the next one to start
+        lossless::ReusableEvent<Starts> m_event; //!< starts the next one
+    };
+
     Step& GetStep(uint32_t number);
     /// Follow the dependencies from reached flows and points to the flows that are now ready.
     /// @param reached flows and points; consumed. @return the flows; valid until the next call.
     const std::vector<uint32_t>& Release(std::vector<Reached>& reached);
-    void StartFlows();
     void StartFlow(uint32_t flow);
 
     const std::vector<Ptr<QueuePair>>& m_queuePairs; //!< by flow
-    std::vector<uint32_t> m_byStart;                 //!< flows in the order of their start times
-    std::size_t m_nextStart{0};                      //!< index of the next one to start
-    std::vector<Step> m_flows;                       //!< by flow
-    std::vector<Step> m_points;                      //!< by point
-    std::vector<Reached> m_reached;                  //!< scratch memory of NotifyFinished
-    std::vector<uint32_t> m_released;                //!< last result of Release
-    lossless::ReusableEvent<FlowSchedule> m_start;   //!< starts the next flow
+    std::map<uint32_t, Starts> m_starts; //!< by host, where cells run on their own; else one
+    std::vector<Step> m_flows;           //!< by flow
+    std::vector<Step> m_points;          //!< by point
+    std::vector<Reached> m_reached;      //!< scratch memory of NotifyFinished
+    std::vector<uint32_t> m_released;    //!< last result of Release
 };
 
 } // namespace rdma

@@ -42,6 +42,7 @@ class Simulation::Impl
     explicit Impl(uint64_t seed);
     ~Impl();
     bool IsDone() const;
+    void ChooseCells();
     const lossless::Table& TableAt(uint32_t table) const;
     const lossless::Table::AnyColumn& ColumnAt(uint32_t table, uint32_t column) const;
 
@@ -52,6 +53,9 @@ class Simulation::Impl
     Traffic traffic;                                   //!< the flows
     lossless::Table flows{"flow"};                     //!< result of every flow
     std::unique_ptr<lossless::FabricPcapHelper> pcaps; //!< captures, or null
+    bool silenced{false};                              //!< a host will pause forever
+    bool cellsChosen{false};                           //!< see ChooseCells
+    std::string oneCell;                               //!< why all is one cell; empty: it is not
     bool finished{false};                              //!< Finish was called
     std::string problems;                              //!< what it found
 };
@@ -77,6 +81,25 @@ bool
 Simulation::Impl::IsDone() const
 {
     return deadlocks->IsStopped() || traffic.GetProgress().IsDone();
+}
+
+/// At the first Run, let cells run on their own, unless something of the run needs one order of
+/// time.
+void
+Simulation::Impl::ChooseCells()
+{
+    if (!cellsChosen)
+    {
+        cellsChosen = true;
+        const bool judged = deadlocks->IsOn();
+        oneCell = fabric->RunInCells(judged && silenced ? "deadlocks are judged, and a host pauses "
+                                                          "forever"
+                                                        : traffic.FindCellObstacle(judged));
+        if (eventloop::CellLoop::Peek() && oneCell.empty())
+        {
+            deadlocks->Rest(); // FindCellObstacle has shown that there can be none
+        }
+    }
 }
 
 Simulation::Simulation(uint64_t seed)
@@ -335,6 +358,7 @@ Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t sto
 {
     m_impl->fabric->RequireOpen("AddPauseStorm");
     SchedulePauseStorm(*m_impl->fabric, host, cls, start, stop);
+    m_impl->silenced |= stop < 0;
 }
 
 Fabric&
@@ -384,6 +408,12 @@ Simulation::Trace(const std::string& table,
     {
         RefuseNow("Trace was called after Finish: the results are complete");
     }
+    if (m_impl->cellsChosen && period == 0 && eventloop::CellLoop::Peek())
+    {
+        RefuseNow("under ns3::eventloop::CellLoop the table '",
+                  table,
+                  "', which has a row for every event, has to be requested before Run");
+    }
     ForEachPort(*m_impl->fabric, nodes, peers, n, [&](lossless::Port& port) {
         m_impl->recorder->Trace(table, port, classMask, PicoSeconds(period));
     });
@@ -429,7 +459,8 @@ std::string
 Simulation::Notes() const
 {
     m_impl->fabric->RequireBuilt("Notes");
-    return m_impl->traffic.DescribeCycle() + m_impl->deadlocks->Describe();
+    return m_impl->traffic.DescribeCycle() + m_impl->deadlocks->Describe() +
+           (m_impl->oneCell.empty() ? "" : "all is one cell: " + m_impl->oneCell + "\n");
 }
 
 bool
@@ -444,6 +475,7 @@ Simulation::Run(int64_t until)
     const int64_t now = NowPs();
     if (!m_impl->IsDone() && until > now)
     {
+        m_impl->ChooseCells();
         Simulator::Stop(TimeStep(static_cast<uint64_t>(until - now)));
         Simulator::Run();
     }

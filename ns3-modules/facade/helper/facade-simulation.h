@@ -70,7 +70,9 @@ class Simulation
     /// @param name attribute name. @param value in ns-3's syntax ("25000000ps", "0.125").
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
-    /// Select the event loop. The results do not depend on it.
+    /// Select the event loop. The results do not depend on it, except that those of
+    /// "ns3::eventloop::CellLoop", which orders events of the same time by place, differ in such
+    /// ties; it makes one cell of the network where something needs that, and Notes says why.
     /// @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
     /// called, or chosen by the command line. Before anything is scheduled.
     void SetSimulator(const std::string& typeId);

@@ -347,6 +347,95 @@ Traffic::Connect()
     m_cycle = dependencies.FindCycle();
     ForEachHost([](Host& host) { host.ConnectSource(); });
     m_schedule.Begin();
+    if (eventloop::CellLoop* loop = eventloop::CellLoop::Peek())
+    {
+        for (uint32_t flow = 0; flow < m_demands.size(); ++flow)
+        {
+            if (m_demands[flow].bytes > 0)
+            {
+                m_open.push_back(flow);
+            }
+        }
+        loop->SetEarliestStop([this]() { return GetEarliestEnd(); });
+    }
+}
+
+/// @return when the last message may have arrived at the earliest (ps).
+int64_t
+Traffic::GetEarliestEnd()
+{
+    if (!m_progress.stopWhenDone || m_open.empty())
+    {
+        return NEVER;
+    }
+    // No message has arrived before that which is farthest from its end: look for that one only
+    // when the last one found is near its own.
+    const int64_t now = lossless::NowPs();
+    const int64_t window = eventloop::CellLoop::Peek()->GetWindow();
+    int64_t end = m_queuePairs[m_farthest]->GetEarliestFinish();
+    if (end - now > window || now < m_nextLook)
+    {
+        return end;
+    }
+    m_nextLook = now + window / 4;
+    std::erase_if(m_open,
+                  [this](uint32_t flow) { return m_queuePairs[flow]->GetOutcome().finish >= 0; });
+    end = now;
+    for (const uint32_t flow : m_open)
+    {
+        if (const int64_t own = m_queuePairs[flow]->GetEarliestFinish(); own > end)
+        {
+            end = own;
+            m_farthest = flow;
+        }
+    }
+    return end;
+}
+
+std::string
+Traffic::FindCellObstacle(bool judged)
+{
+    if (!m_servers.empty())
+    {
+        return "the hosts of a server share flows";
+    }
+    if (m_schedule.CrossesCells())
+    {
+        return "flows wait for others that end in other cells";
+    }
+    if (!judged)
+    {
+        return {};
+    }
+    // Deadlocks are judged from the state of several nodes at one time. Where no cycle of
+    // dependencies exists, no order of time can show one.
+    if (m_fabric.Changes())
+    {
+        return "deadlocks are judged, and links or routes change";
+    }
+    lossless::DependencyGraph dependencies;
+    const lossless::Routes& routes = m_fabric.GetRoutes();
+    std::set<std::pair<uint32_t, uint32_t>> pairs; // pairs whose paths are all included
+    const auto add = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
+        if (m_fabric.IsHashed() || header.pinned)
+        {
+            dependencies.Add(routes.Trace(from, header));
+        }
+        else if (pairs.emplace(from, to).second)
+        {
+            dependencies.Add(routes, from, header);
+        }
+    };
+    for (const auto& queuePair : m_queuePairs)
+    {
+        const uint32_t src = queuePair->GetSource()->GetId();
+        const uint32_t dst = queuePair->GetDestination()->GetId();
+        add(src, dst, queuePair->GetHeader());
+        add(dst, src, queuePair->GetAnswerHeader());
+    }
+    return dependencies.FindCycle().empty()
+               ? ""
+               : "deadlocks are judged, and flows could be part of one";
 }
 
 /// Routes have changed: tell the flows that are not yet acknowledged about their new paths.

@@ -95,6 +95,10 @@ class Traffic
     /// The queue pair of a flow; throws std::invalid_argument if there is none.
     /// @param flow its number. @return the queue pair.
     QueuePair& GetFlow(uint32_t flow) const;
+    /// What needs all hosts in one order of time, see Fabric::RunInCells.
+    /// @param judged whether deadlocks are judged.
+    /// @return the first such thing; empty: there is none.
+    std::string FindCellObstacle(bool judged);
     /// Release the queue pairs, before the simulator is destroyed.
     void Release();
 
@@ -106,6 +110,7 @@ class Traffic
 
   private:
     uint32_t GetLargestFrame() const;
+    int64_t GetEarliestEnd();
     Server* FindServer(uint32_t host) const;
     int64_t Carry(uint32_t flow, QueuePair& queuePair);
     void FollowRoutes(uint32_t host);
@@ -126,6 +131,9 @@ class Traffic
     double m_finiteBytes{0};            //!< total bytes of finite flows on the network (B)
     std::string m_congestionControl;    //!< TypeId name; empty: none
     PathTimes::Hops m_cycle;            //!< cyclic buffer dependency of the flows; empty: none
+    std::vector<uint32_t> m_open;       //!< finite flows that may not have finished
+    uint32_t m_farthest{0};             //!< of these, one that is far from its end
+    int64_t m_nextLook{0};              //!< when to look for another one (ps)
     FlowSchedule m_schedule;            //!< starts the flows
     FlowPaths m_paths;                  //!< their paths
 };

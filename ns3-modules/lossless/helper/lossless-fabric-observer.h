@@ -39,6 +39,13 @@ class FabricObserver
     {
     }
 
+    /// What it observes that needs all nodes in one order of time, see Fabric::RunInCells.
+    /// @return the first such thing; empty: there is none.
+    virtual std::string GetCellObstacle() const
+    {
+        return {};
+    }
+
     /// Add values to the summary of the run.
     /// @param summary the summary.
     virtual void Report([[maybe_unused]] Summary& summary) const

@@ -5,6 +5,7 @@
  */
 #include "lossless-fabric.h"
 
+#include "lossless-cells.h"
 #include "lossless-fabric-audit.h"
 
 #include "ns3/config.h"
@@ -360,10 +361,12 @@ Fabric::FailLink(uint32_t link, Time down, Time up)
     }
     else
     {
+        m_changes = true;
         Simulator::Schedule(down, &Fabric::SetLink, this, link, false);
     }
     if (!up.IsStrictlyNegative())
     {
+        m_changes = true;
         Simulator::Schedule(up, &Fabric::SetLink, this, link, true);
     }
 }
@@ -459,10 +462,12 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     }
     else
     {
+        m_changes = true;
         Simulator::Schedule(at, &Fabric::Divert, this, node, dst, neighbour);
     }
     if (!until.IsStrictlyNegative())
     {
+        m_changes = true;
         Simulator::Schedule(until, &Fabric::Restore, this, node, dst);
     }
 }
@@ -564,6 +569,10 @@ Fabric::Build()
             node->GetPort(port).SetLargestFrame(largest);
         }
     }
+    if (eventloop::CellLoop::Peek())
+    {
+        m_window = AssignCells(m_nodes);
+    }
     int64_t stream = FORWARDING_STREAM;
     for (const auto& node : m_nodes)
     {
@@ -645,6 +654,34 @@ Routes&
 Fabric::GetRoutes()
 {
     return m_routes;
+}
+
+std::string
+Fabric::RunInCells(std::string obstacle)
+{
+    RequireBuilt("RunInCells");
+    eventloop::CellLoop* loop = eventloop::CellLoop::Peek();
+    if (!loop)
+    {
+        return {};
+    }
+    if (obstacle.empty())
+    {
+        obstacle = FindCellObstacle(m_nodes);
+    }
+    for (auto observer = m_observers.begin(); obstacle.empty() && observer != m_observers.end();
+         ++observer)
+    {
+        obstacle = (*observer)->GetCellObstacle();
+    }
+    loop->SetWindow(obstacle.empty() ? m_window : 0);
+    return obstacle;
+}
+
+bool
+Fabric::Changes() const
+{
+    return m_changes;
 }
 
 std::string

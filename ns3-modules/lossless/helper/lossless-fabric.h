@@ -186,6 +186,18 @@ class Fabric : public Object
     /// The routes. @return routes.
     Routes& GetRoutes();
 
+    /**
+     * @brief Let cells run on their own from now on, if eventloop::CellLoop is the event loop and
+     * nothing stands in the way; else all nodes are one cell. Precondition: built, not running.
+     *
+     * @param obstacle what the caller knows to stand in the way; empty: nothing.
+     * @return what stands in the way; empty: nothing, or the event loop is another.
+     */
+    std::string RunInCells(std::string obstacle);
+    /// Do links, routes or nodes change while it runs?
+    /// @return true after FailLink or DivertRoute for a time after 0.
+    bool Changes() const;
+
     /// Errors that make a run impossible. Precondition: built. @return one problem per line; empty
     /// if none.
     std::string Check() const;
@@ -235,6 +247,8 @@ class Fabric : public Object
     Routes m_routes;                                           //!< the routes
     bool m_allowLoss{false};                                   //!< lossless frames may be lost
     bool m_built{false};                                       //!< Build was called
+    bool m_changes{false};                                     //!< see Changes
+    int64_t m_window{0}; //!< how long cells may run on their own (ps); 0: all is one cell
     std::map<int64_t, std::size_t> m_adoptions; //!< switches that will adopt a table, by time (ps)
     TracedCallback<uint32_t> m_routesTrace;     //!< Routes
     std::vector<std::unique_ptr<FabricObserver>> m_observers; //!< in the order of their calls

@@ -11,7 +11,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/eventloop.h"
+#include "ns3/eventloop-cell-loop.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
@@ -100,6 +100,8 @@ class ReusableEvent : private eventloop::Occurrence
     {
     }
 
+    using Occurrence::SetPlace;
+
     /// Schedule one more occurrence.
     /// @param delay ps from now, not negative.
     void Schedule(int64_t delay)
@@ -147,6 +149,8 @@ class EventStream : private eventloop::Occurrence
     {
     }
 
+    using Occurrence::SetPlace;
+
     /// Send an item.
     /// @param delay ps from now, not negative; not before earlier items. @param item the item.
     void Send(int64_t delay, Item* item)
@@ -156,15 +160,15 @@ class EventStream : private eventloop::Occurrence
             Grow();
         }
         eventloop::EventLoop* loop = eventloop::EventLoop::Peek();
-        Place& place = m_ring[(m_first + m_count) & (m_size - 1)];
-        place.item = item;
+        Arrival& arrival = m_ring[(m_first + m_count) & (m_size - 1)];
+        arrival.item = item;
         if (!loop)
         {
-            place.time = NowPs() + TimeUntil(delay).GetTimeStep();
+            arrival.time = NowPs() + TimeUntil(delay).GetTimeStep();
             const int64_t before =
                 m_count ? m_ring[(m_first + m_count - 1) & (m_size - 1)].time : 0;
-            NS_ABORT_MSG_IF(place.time < before,
-                            "an item would arrive at " << place.time
+            NS_ABORT_MSG_IF(arrival.time < before,
+                            "an item would arrive at " << arrival.time
                                                        << " ps, before an item sent earlier, "
                                                           "which arrives at "
                                                        << before << " ps");
@@ -172,12 +176,12 @@ class EventStream : private eventloop::Occurrence
             Simulator::Schedule(TimeUntil(delay), &EventStream::Arrive, this);
             return;
         }
-        place.time = loop->GetTimeIn(delay);
-        place.key = loop->TakeKey();
+        arrival.time = loop->GetTimeIn(delay);
+        arrival.key = loop->TakeKey();
         if (m_count++ == 0)
         {
             SetSubject(item);
-            loop->Push(place.time, place.key, this);
+            loop->Push(arrival.time, arrival.key, this);
         }
     }
 
@@ -204,7 +208,7 @@ class EventStream : private eventloop::Occurrence
 
   private:
     /// An item and its arrival time.
-    struct Place
+    struct Arrival
     {
         int64_t time;                  //!< ps
         eventloop::EventLoop::Key key; //!< order among the events of that time
@@ -220,7 +224,7 @@ class EventStream : private eventloop::Occurrence
     {
         if (m_count > 1)
         {
-            const Place& next = m_ring[(m_first + 1) & (m_size - 1)];
+            const Arrival& next = m_ring[(m_first + 1) & (m_size - 1)];
             SetSubject(next.item);
             eventloop::EventLoop::Peek()->Push(next.time, next.key, this);
         }
@@ -238,7 +242,7 @@ class EventStream : private eventloop::Occurrence
     void Grow()
     {
         const uint32_t size = m_size ? 2 * m_size : 4;
-        auto larger = std::make_unique_for_overwrite<Place[]>(size);
+        auto larger = std::make_unique_for_overwrite<Arrival[]>(size);
         for (uint32_t i = 0; i < m_count; ++i)
         {
             larger[i] = m_ring[(m_first + i) & (m_size - 1)];
@@ -248,11 +252,11 @@ class EventStream : private eventloop::Occurrence
         m_first = 0;
     }
 
-    T* m_object;                     //!< whom to call
-    std::unique_ptr<Place[]> m_ring; //!< items, from m_first on
-    uint32_t m_size{0};              //!< capacity, a power of two
-    uint32_t m_first{0};             //!< index of the first item
-    uint32_t m_count{0};             //!< number of items
+    T* m_object;                       //!< whom to call
+    std::unique_ptr<Arrival[]> m_ring; //!< items, from m_first on
+    uint32_t m_size{0};                //!< capacity, a power of two
+    uint32_t m_first{0};               //!< index of the first item
+    uint32_t m_count{0};               //!< number of items
 };
 
 } // namespace lossless

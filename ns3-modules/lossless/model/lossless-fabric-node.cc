@@ -86,8 +86,19 @@ FabricNode::SetRoutes(const Routes* routes)
 }
 
 void
+FabricNode::SetCell(uint16_t cell)
+{
+    m_cell = cell;
+    for (const auto& port : m_ports)
+    {
+        port->SetCell(cell);
+    }
+}
+
+void
 FabricNode::Start()
 {
+    const eventloop::CellLoop::Adoption adoption(m_cell); // of timers that start now
     m_started = true;
     for (const auto& agent : m_agents)
     {

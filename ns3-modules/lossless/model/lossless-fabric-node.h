@@ -95,6 +95,16 @@ class FabricNode : public PortOwner
     /// @param cls class. @return true for a host that pauses forever.
     virtual bool IsPausingForever(uint8_t cls) const;
 
+    /// Tell its events, and those of its ports, where they belong.
+    /// @param cell see eventloop::CellLoop.
+    virtual void SetCell(uint16_t cell);
+
+    /// @return its cell; 0: the event loop has none.
+    uint16_t GetCell() const
+    {
+        return m_cell;
+    }
+
     /// All links exist: configure the buffer, start flow controls and agents.
     void Start();
     /// Time from a frame's arrival until it joins an egress queue. @return ps.
@@ -171,11 +181,19 @@ class FabricNode : public PortOwner
   protected:
     void DoDispose() override;
 
+    /// A place for an event of the node, that belongs to none of its ports.
+    /// @param kind distinct among these. @return place.
+    eventloop::Place PlaceOf(uint16_t kind) const
+    {
+        return {m_cell, m_id, NO_PORT, kind};
+    }
+
     std::vector<Ptr<Port>> m_ports;            //!< ports
     std::unique_ptr<FeedMap> m_feeds;          //!< or null
     const Routes* m_routes{nullptr};           //!< the routes
     PacketReceiver* m_packetReceiver{nullptr}; //!< or null
     bool m_started{false};                     //!< all agents have started
+    uint16_t m_cell{0};                        //!< its cell; 0: none
     Counters m_counters;                       //!< totals
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 

@@ -149,6 +149,19 @@ Port::KeepLossless(uint32_t classes)
 }
 
 void
+Port::SetCell(uint16_t cell)
+{
+    // Of the same instant: what arrives comes before what leaves.
+    uint16_t kind = 0;
+    const auto next = [&]() { return eventloop::Place(cell, m_node->GetId(), m_index, kind++); };
+    m_inbound.SetPlace(next());
+    m_ideal.SetPlace(next());
+    m_pending.SetPlace(next());
+    m_transmitEnd.SetPlace(next());
+    m_wake.SetPlace(next());
+}
+
+void
 Port::AddFlowControl(Ptr<FlowControl> flowControl)
 {
     NS_ABORT_MSG_IF(m_chain.IsStarted(),

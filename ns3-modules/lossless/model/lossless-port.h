@@ -79,6 +79,9 @@ class Port : public LinkEnd
     /// @param node the node it belongs to. @param index its index there. @param peer the other end.
     /// @param rate bit/s. @param delay ps.
     void Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
+    /// Tell its events where they belong. Precondition: attached.
+    /// @param cell of its node, see eventloop::CellLoop.
+    void SetCell(uint16_t cell);
     /// Append a flow control to the chain, before the port has started.
     /// @param flowControl a new instance; its roles are registered here.
     void AddFlowControl(Ptr<FlowControl> flowControl);

@@ -178,6 +178,20 @@ class FeedReader
     virtual ~FeedReader() = default;
 };
 
+/**
+ * @ingroup lossless
+ * @brief Role of an agent that acts on other nodes than its own, or reads their state, while the
+ * network runs.
+ *
+ * Others, and all flow controls, keep to their node: only so can cells (eventloop::CellLoop) run on
+ * their own. With such an agent the network is one cell.
+ */
+class NetworkAgent
+{
+  public:
+    virtual ~NetworkAgent() = default;
+};
+
 } // namespace lossless
 } // namespace ns3
 

@@ -77,6 +77,13 @@ Switch::IsSwitch() const
     return true;
 }
 
+void
+Switch::SetCell(uint16_t cell)
+{
+    FabricNode::SetCell(cell);
+    m_pipeline.SetPlace(PlaceOf(0));
+}
+
 int64_t
 Switch::GetPipelineLatency() const
 {

@@ -31,6 +31,7 @@ class Switch : public FabricNode
     Switch();
 
     bool IsSwitch() const override;
+    void SetCell(uint16_t cell) override;
     int64_t GetPipelineLatency() const override;
     /// Time from a link's failure or recovery to new routes of this switch. @return ps.
     int64_t GetRouteDelay() const;

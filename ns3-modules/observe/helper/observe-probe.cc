@@ -209,6 +209,7 @@ Recorder::Trace(const std::string& table, Port& port, uint32_t classes, Time per
     Probe& probe = Find(table);
     if (period.IsZero())
     {
+        m_eventByEvent = m_eventByEvent.empty() ? table : m_eventByEvent;
         probe.Watch(port, classes);
         return;
     }
@@ -231,6 +232,14 @@ const std::vector<std::unique_ptr<Table>>&
 Recorder::GetTables() const
 {
     return m_tables;
+}
+
+std::string
+Recorder::GetCellObstacle() const
+{
+    // The rows of a table are in the order of the events.
+    return m_eventByEvent.empty() ? ""
+                                  : "the table '" + m_eventByEvent + "' has a row for every event";
 }
 
 void

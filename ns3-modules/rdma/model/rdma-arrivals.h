@@ -36,6 +36,12 @@ class Arrivals
         return m_expected;
     }
 
+    /// One past the latest packet that has arrived. @return its number.
+    uint64_t GetFrontier() const
+    {
+        return std::max(m_seen, m_expected + (m_kept ? m_kept->size() : 0));
+    }
+
     /// Was a first transmission overtaken by a later one? Packets are first sent in order, each
     /// once: so it was if it arrives after a later one.
     /// @param psn its number. @param distance raised to the number of places behind the latest.

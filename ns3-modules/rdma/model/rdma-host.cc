@@ -144,6 +144,19 @@ Host::IsPausingForever(uint8_t cls) const
     return (m_silencing >> cls) & 1U;
 }
 
+void
+Host::SetCell(uint16_t cell)
+{
+    FabricNode::SetCell(cell);
+    uint16_t kind = 0;
+    m_inbound.SetPlace(PlaceOf(kind++));
+    m_served.SetPlace(PlaceOf(kind++));
+    m_outbound.SetPlace(PlaceOf(kind++));
+    m_outboundAcks.SetPlace(PlaceOf(kind++));
+    m_outboundCnps.SetPlace(PlaceOf(kind++));
+    m_timer.SetPlace(PlaceOf(kind++));
+}
+
 int64_t
 Host::GetPipelineLatency() const
 {
@@ -540,7 +553,7 @@ Host::GetReceiveInterval() const
 void
 Host::NoteDelivery(uint64_t bytes)
 {
-    m_progress->lastDelivery = NowPs();
+    m_progress->lastDelivery = std::max(m_progress->lastDelivery, NowPs());
     m_progress->delivered += bytes;
 }
 

@@ -79,6 +79,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// @param cls class. @param on start, else end. @param endless whether it never ends.
     void SetPauseStorm(uint8_t cls, bool on, bool endless);
     bool IsPausingForever(uint8_t cls) const override;
+    void SetCell(uint16_t cell) override;
 
     void Activate(SendQueue& queue) final;
     void Forget(SendQueue& queue) final;

@@ -220,6 +220,27 @@ QueuePair::GetInOrder() const
                                              : expected * m_payloadSize;
 }
 
+int64_t
+QueuePair::GetEarliestFinish() const
+{
+    if (m_demand.bytes == 0)
+    {
+        return lossless::NEVER;
+    }
+    const int64_t begin = std::max(NowPs(), m_demand.start);
+    const uint64_t inNic = m_dst->CountHeld(); // arrived, not yet counted
+    const uint64_t left = m_packets - std::min(m_packets, m_receive.GetFrontier() + inNic);
+    if (left < 2)
+    {
+        return begin;
+    }
+    // The last bit of one packet may arrive at once, and the last packet may be short.
+    const uint64_t bytes = (left - 2) * m_payloadSize;
+    const int64_t more =
+        lossless::TransmissionTime(static_cast<int64_t>(bytes), m_dst->GetPort(0).GetRate());
+    return more > lossless::NEVER - begin ? lossless::NEVER : begin + more;
+}
+
 QueuePair::Outcome
 QueuePair::GetOutcome() const
 {

@@ -128,6 +128,11 @@ class QueuePair : public Connection, public RecoverySettings
     /// Payload received without a gap, from the first byte on. @return bytes.
     uint64_t GetInOrder() const;
 
+    /// When its receiver can have the whole message at the earliest: packets that have not arrived
+    /// come one after the other over the receiver's link.
+    /// @return ps; NEVER for an endless one.
+    int64_t GetEarliestFinish() const;
+
     /// Its results so far. @return outcome of both ends.
     Outcome GetOutcome() const;
 

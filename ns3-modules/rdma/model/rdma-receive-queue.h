@@ -72,6 +72,12 @@ class ReceiveQueue
         return m_arrivals.GetExpected();
     }
 
+    /// @return one past the latest packet that has arrived.
+    uint64_t GetFrontier() const
+    {
+        return m_arrivals.GetFrontier();
+    }
+
     /// @return what it has counted.
     const Counters& GetCounters() const
     {

@@ -1,0 +1,243 @@
+"""Under CellLoop results depend neither on the window nor on whether cells run on their own."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pyorch.base.paths import RESULTS_VARIABLE
+from pyorch.engine import LocalEngine
+from pyorch.pipeline import make_plan
+from tests.forms import form
+
+pytestmark = [pytest.mark.cpp, pytest.mark.slow]
+
+SCHEMES = Path(__file__).parents[2] / "experiments" / "bakeoff" / "schemes"
+
+STUDY = """
+title = "cells"
+question = "?"
+source = "test"
+
+[variants]
+files = ["schemes/*.toml"]
+
+[run]
+duration = "120us"
+drain = "2ms"
+allow_loss = true
+stop_when_done = true
+simulator = "ns3::eventloop::CellLoop"
+
+[queue_pair]
+timeout = "300us"
+
+[buffer]
+size = "300KB"
+lossy_pool = "0B"
+
+[switch]
+latency = "300ns"
+
+[port]
+control_delay = "100ns"
+
+[[traffic]]
+kind = "poisson"
+load = 0.6
+workload = "hadoop"
+
+[[traffic]]
+kind = "incast"
+dst = "h0"
+degree = 6
+size = "30KB"
+
+[[traffic]]
+kind = "collective"
+collectives = [{ name = "g", operation = "all_reduce", algorithm = "ring", size = "64KB" }]
+
+[[trace]]
+table = "queue"
+period = "7us"
+
+[[trace]]
+table = "rate"
+period = "11us"
+"""
+
+NETWORKS = {
+    "fat-tree": """
+[topology]
+kind = "fat_tree"
+k = 4
+rate = "25Gbps"
+delay = "600ns"
+""",
+    "unequal": """
+[topology]
+kind = "leaf_spine"
+leaves = 3
+spines = 2
+hosts_per_leaf = 4
+rate = "10Gbps"
+delay = "150ns"
+uplink_delay = "700ns"
+""",
+}
+
+Found = dict[tuple[str, int], tuple[dict[str, bytes], str, list[str]]]
+
+
+def simulate(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Found:
+    """Tables, summary and notes of all runs of a study, by variant and seed."""
+    shutil.copytree(SCHEMES, folder / "schemes")
+    monkeypatch.setenv(RESULTS_VARIABLE, str(folder / "results"))
+    file = folder / "cells.toml"
+    file.write_text(text, encoding="utf-8")
+    plan = make_plan(str(file))
+    output = io.StringIO()
+    done = LocalEngine(plan.store, 2, stream=output).run(plan.specs, plan.build).done
+    assert done == len(plan.specs), output.getvalue()
+    found = {}
+    for spec in plan.specs:
+        key = spec.hash(plan.build.fingerprint)
+        tables = plan.store.folder(key)
+        summary = plan.store.read_summary(key)
+        found[form(spec)["params"]["variant"], form(spec)["seed"]] = (
+            {path.name: path.read_bytes() for path in sorted(tables.rglob("*.parquet"))},
+            repr(sorted(summary["summary"].items())),
+            [note for note in summary["notes"] if note.startswith("all is one cell")],
+        )
+    return found
+
+
+@pytest.mark.parametrize("network", sorted(NETWORKS))
+def test_windows_change_no_byte(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every scheme of the bake-off gives the same tables and summary in one order of time."""
+    text = STUDY + NETWORKS[network]
+    cells = simulate(tmp_path / "cells", text, monkeypatch)
+    assert len(cells) > 10
+    assert not any(notes for _, _, notes in cells.values())
+    for window in ("0ns", "40ns"):
+        monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", f"ns3::eventloop::CellLoop::MostWindow={window}")
+        other = simulate(tmp_path / window, text, monkeypatch)
+        assert {name for name in cells if cells[name] != other[name]} == set()
+
+
+TWO_TO_ONE = """
+title = "two to one"
+question = "?"
+source = "test"
+
+[run]
+duration = "20ms"
+allow_loss = true
+simulator = "ns3::eventloop::CellLoop"
+
+[topology]
+kind = "star"
+hosts = 3
+rate = "25Gbps"
+delay = "500ns"
+
+[buffer]
+lossless_classes = 0
+lossy_pool = "1MB"
+size = "2MB"
+
+[queue_pair]
+payload_size = "1024B"
+header_size = "66B"
+retransmit = "none"
+
+[[traffic]]
+kind = "greedy"
+src = ["h0", "h1"]
+dst = "h2"
+
+[variants.Lossy]
+"""
+
+
+def test_equal_senders_share_equally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two senders in step fill a queue that drops: neither is always the one that loses."""
+    ((tables, _, _),) = simulate(tmp_path / "two", TWO_TO_ONE, monkeypatch).values()
+    (flows,) = (tables[name] for name in tables if name.startswith("flow"))
+    delivered = pq.read_table(io.BytesIO(flows))["delivered_bytes"].to_pylist()
+    assert min(delivered) > 0.7 * max(delivered)
+    assert sum(delivered) > 0.7 * 25e9 / 8 * 20e-3
+
+
+SMALL = """
+title = "one cell"
+question = "?"
+source = "test"
+flow_control = ["pfc"]
+
+[run]
+duration = "200us"
+simulator = "ns3::eventloop::CellLoop"
+
+[topology]
+kind = "{topology}"
+rate = "25Gbps"
+delay = "1us"
+{more}
+
+[buffer]
+size = "600KB"
+lossy_pool = "0B"
+
+[[traffic]]
+{traffic}
+
+[variants.PFC]
+"""
+
+RING = "switches = 3\nhosts_per_switch = 1"
+LEAVES = "leaves = 2\nspines = 2\nhosts_per_leaf = 2"
+CYCLE = 'kind = "ring"\nhops = 2'
+ONE = 'kind = "messages"\nmessages = [{ src = "h0", dst = "h3", size = "20KB" }]'
+BARRIER = (
+    'kind = "collective"\n'
+    'collectives = [{ name = "g", operation = "all_reduce", algorithm = "ring", size = "40KB" },\n'
+    '{ name = "h", operation = "all_gather", algorithm = "ring", size = "40KB", after = ["g"] }]'
+)
+STORM = '[[fault]]\nkind = "pause_storm"\nhost = "h0"\n'
+FAILURE = '\nfailures = [{ link = ["leaf0", "spine0"], down = "50us" }]'
+
+NEEDS_ONE_ORDER = {
+    "cycle": ("ring", RING, CYCLE, "flows could be part of one"),
+    "waits": ("leaf_spine", LEAVES, BARRIER, "flows wait for others that end in other cells"),
+    "rows": ("leaf_spine", LEAVES, ONE + '\n[[trace]]\ntable = "pause"', "the table 'pause'"),
+    "failure": ("leaf_spine", LEAVES + FAILURE, ONE, "links or routes change"),
+    "storm": ("leaf_spine", LEAVES, ONE + "\n" + STORM, "a host pauses forever"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(NEEDS_ONE_ORDER))
+def test_what_needs_one_order_says_so(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The notes of such a run give the reason."""
+    topology, more, traffic, reason = NEEDS_ONE_ORDER[case]
+    text = SMALL.format(topology=topology, more=more, traffic=traffic)
+    ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
+    (note,) = notes
+    assert reason in note
+
+
+def test_without_such_a_thing_there_is_no_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two leaves and two spines have no cycle."""
+    text = SMALL.format(topology="leaf_spine", more=LEAVES, traffic=ONE)
+    ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
+    assert not notes
