@@ -146,7 +146,8 @@ def read_seeds(text: str) -> range | None:
 
     Raises UserError when it is neither.
     """
-    _refuse_no_text(text)
+    if not isinstance(text, str):
+        raise UserError([Problem("--seeds", f"{quoted(text)} is not text", _SEEDS)])
     if text == "":
         return None
     first, dash, last = text.partition("-")
@@ -158,12 +159,6 @@ def read_seeds(text: str) -> range | None:
     seeds = range(low, high + 1)
     _refuse_too_many("--seeds", len(seeds), f"{len(seeds)} seeds")
     return seeds
-
-
-def _refuse_no_text(seeds: object) -> None:
-    """Raise UserError when a program gives something else than text."""
-    if not isinstance(seeds, str):
-        raise UserError([Problem("--seeds", f"{quoted(seeds)} is not text", _SEEDS)])
 
 
 def _refuse_too_many(where: str, count: int, what: str) -> None:

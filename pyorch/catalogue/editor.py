@@ -23,7 +23,6 @@ from pyorch.setting.attributes import (
     PRESET,
     AttributeInfo,
     Catalogue,
-    TypeInfo,
     describe,
 )
 from pyorch.setting.canonical import FAULTS
@@ -141,22 +140,19 @@ def _patch(names: Iterable[str]) -> Schema:
 def _sections(types: Catalogue, known: dict[str, Schema]) -> Iterable[tuple[str, Schema]]:
     """Yield every section of a C++ object, by its name and by its TypeId."""
     for name, info in sorted(types.sections.items()):
-        known[f"section-{name}"] = _section(types, name, info)
+        keys = {key: _attribute(one) for key, one in types.attributes(info).items()}
+        presets = types.presets.get(name)
+        if presets:
+            about = "A set of values of the others."
+            keys[PRESET] = {"enum": sorted(presets), "description": about}
+        known[f"section-{name}"] = {
+            "type": "object",
+            "description": info.name,
+            "properties": keys,
+            "additionalProperties": False,
+        }
         yield name, {"$ref": f"#/$defs/section-{name}"}
         yield info.name, {"$ref": f"#/$defs/section-{name}"}
-
-
-def _section(types: Catalogue, name: str, info: TypeInfo) -> Schema:
-    keys = {key: _attribute(one) for key, one in types.attributes(info).items()}
-    presets = types.presets.get(name)
-    if presets:
-        keys[PRESET] = {"enum": sorted(presets), "description": "A set of values of the others."}
-    return {
-        "type": "object",
-        "description": info.name,
-        "properties": keys,
-        "additionalProperties": False,
-    }
 
 
 def _attribute(attribute: AttributeInfo) -> Schema:

@@ -59,7 +59,14 @@ def _tell_state(state: SweepState, store: Store, name: str) -> int:
     if state.others:
         print(f"{len(state.others)} jobs of other sweeps of it are with Slurm too")
     _tell_failures(state, store)
-    return _tell_next(state, name)
+    bad = state.count(State.FAILED) + state.count(State.LOST)
+    if bad:
+        again = command_of("submit", state.submission, name)
+        door.say(f"\n{again}   repeats what failed or was lost")
+        return FAILED
+    if state.count(State.DONE) == len(state.runs):
+        door.say(f"all done: invoke collect {name}")
+    return OK
 
 
 def _remark(kind: State, state: SweepState) -> str:
@@ -119,15 +126,3 @@ def _title(spec_file: Path, run_hash: str) -> str:
         return title_of(spec["params"], spec["seed"])
     except (OSError, ValueError, KeyError):
         return run_hash
-
-
-def _tell_next(state: SweepState, name: str) -> int:
-    """Print what to do next; return the exit code."""
-    bad = state.count(State.FAILED) + state.count(State.LOST)
-    if bad:
-        again = command_of("submit", state.submission, name)
-        door.say(f"\n{again}   repeats what failed or was lost")
-        return FAILED
-    if state.count(State.DONE) == len(state.runs):
-        door.say(f"all done: invoke collect {name}")
-    return OK

@@ -72,7 +72,9 @@ def cards(results: Path) -> list[Card]:
             known = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
             problems, stuck = known["problems"], known.get("stuck", ())
             summary = Summary(**{**known, "problems": tuple(problems), "stuck": tuple(stuck)})
-            stale = _is_stale(folder)
+            runs, written = folder.with_name(_RUNS), (folder / SUMMARY).stat().st_mtime_ns
+            # runs were added or removed after the report was written
+            stale = runs.is_dir() and runs.stat().st_mtime_ns > written
         except (OSError, ValueError, TypeError, KeyError):
             continue
         if (folder / INDEX).is_file():
@@ -86,12 +88,6 @@ def _reports(results: Path) -> Iterator[Path]:
         if _REPORT in folders:
             yield Path(place, _REPORT)
         folders[:] = [name for name in folders if name not in (_RUNS, _REPORT)]
-
-
-def _is_stale(folder: Path) -> bool:
-    """Whether runs were added or removed after the report was written."""
-    runs = folder.with_name(_RUNS)
-    return runs.is_dir() and runs.stat().st_mtime_ns > (folder / SUMMARY).stat().st_mtime_ns
 
 
 def refresh(results: Path) -> Path:

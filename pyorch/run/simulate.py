@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyorch.build.facade import Simulation, SimulationClass
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
-    from pyorch.setting.canonical import NodeAttributes, RunSection, Setting, Trace
+    from pyorch.setting.canonical import NodeAttributes, RunSection, Setting
     from pyorch.traffic.base import Flows
 
     Tables = dict[str, dict[str, NDArray[Any]]]
@@ -136,7 +136,12 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
         simulation.Build()
         problems = _lines(simulation.Check())
         for trace in spec.setting.traces:  # only objects that exist can be traced
-            _add_trace(simulation, network, trace)
+            ports = [[network.numbers[end] for end in port] for port in trace.ports]
+            # an empty array has no address to pass; its length says that it is empty
+            nodes = _array([node for node, _ in ports] or [0], "uint32")
+            peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
+            mask = sum(1 << number for number in set(trace.classes)) or ALL_CLASSES
+            simulation.Trace(trace.table, nodes, peers, len(ports), mask, trace.period)
     except Exception as error:
         said = _said_by_module(error)
         if said is None:
@@ -257,16 +262,6 @@ def _set_paths(simulation: Simulation, flows: Flows) -> None:
         reverse = flows.ack_reverse
         numbers, ways = _array(list(reverse), "uint32"), _array(list(reverse.values()), "uint8")
         simulation.SetAckRouting(numbers, ways, len(reverse))
-
-
-def _add_trace(simulation: Simulation, network: Topology, trace: Trace) -> None:
-    """Make a Simulation, already built, record a table."""
-    ports = [[network.numbers[end] for end in port] for port in trace.ports]
-    # an empty array has no address to pass; its length says that it is empty
-    nodes = _array([node for node, _ in ports] or [0], "uint32")
-    peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
-    mask = sum(1 << number for number in set(trace.classes)) or ALL_CLASSES
-    simulation.Trace(trace.table, nodes, peers, len(ports), mask, trace.period)
 
 
 def _array(values: Sequence[int], kind: str) -> NDArray[Any]:

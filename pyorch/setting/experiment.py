@@ -209,17 +209,13 @@ def check_trace(
     """Validate a [[trace]] entry except its ports, which depend on a network."""
     trace = findings.validate(TraceTable, entry, path)
     if trace is not None and types is not None:
-        _check_table(trace, findings, path, types)
+        probe = types.tables.get(trace.table)
+        if probe is None:
+            findings.unknown((*path, "table"), "table", trace.table, types.tables)
+        elif trace.period and not types.derives(probe, SAMPLED_PROBE):
+            what = f"the table {trace.table!r} is recorded event by event"
+            findings.add((*path, "period"), what, "no period")
     return trace
-
-
-def _check_table(trace: TraceTable, findings: Findings, path: Path, types: Catalogue) -> None:
-    probe = types.tables.get(trace.table)
-    if probe is None:
-        findings.unknown((*path, "table"), "table", trace.table, types.tables)
-    elif trace.period and not types.derives(probe, SAMPLED_PROBE):
-        what = f"the table {trace.table!r} is recorded event by event"
-        findings.add((*path, "period"), what, "no period")
 
 
 def check_port(port: str, network: Topology, findings: Findings, path: Path) -> bool:

@@ -108,7 +108,11 @@ def ask(
     """Prepare a submission. options: of `load_settings`. Raises UserError."""
     settings = load_settings(paths, options)
     plan = make_plan(name, overrides, seeds, paths, claim=claim)
-    _check_place(plan.store)
+    # sbatch drops backslashes from the place of logs
+    if "\\" in str(plan.store.root):
+        what = "Slurm cannot write logs below a folder with a backslash in its name"
+        hint = "set PYORCH_RESULTS to another folder, or rename the experiment"
+        raise UserError([Problem(str(plan.store.root), what, None, hint)])
     return Asked(name, overrides, seeds, plan, settings, runs_per_job)
 
 
@@ -189,14 +193,6 @@ def _check_networks(plan: Plan, missing: Sequence[RunSpec]) -> None:
     if result.interrupted:
         raise KeyboardInterrupt
     refuse(plan, result)
-
-
-def _check_place(store: Store) -> None:
-    """Refuse a folder that sbatch cannot be told as the place of logs: it drops backslashes."""
-    if "\\" in str(store.root):
-        what = "Slurm cannot write logs below a folder with a backslash in its name"
-        hint = "set PYORCH_RESULTS to another folder, or rename the experiment"
-        raise UserError([Problem(str(store.root), what, None, hint)])
 
 
 def _lasting(name: str, plan: Plan) -> str:
