@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pyorch.base.errors import Problem, UserError
+from pyorch.build import ensure_built
 from pyorch.cli.base import OK, command
 
 
 @command
 def build(sanitize: bool = False, debug: bool = False) -> int:
     """Compile the C++ modules."""
-    from pyorch.build import ensure_built
-
     if sanitize and debug:
         problem = Problem("--sanitize --debug", "two builds at once", "one of them", None)
         raise UserError([problem])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pyorch.base import ends
 from pyorch.cli.base import (
@@ -16,11 +15,9 @@ from pyorch.cli.base import (
     warn,
 )
 from pyorch.cli.show import print_runs
+from pyorch.engine import BatchResult
 from pyorch.remarks import runs_text
 from pyorch.study import Study
-
-if TYPE_CHECKING:
-    from pyorch.engine import BatchResult
 
 
 @command

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pyorch.base.errors import shown
 from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, listing
+from pyorch.files.find import list_experiments
 
 
 @listing
 def list_all() -> int:
     """Print the name and the title of every experiment."""
-    from pyorch.files.find import list_experiments
-
     paths = default_paths()
     found = list_experiments(paths)
     if not found:

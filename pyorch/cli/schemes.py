@@ -7,6 +7,7 @@ import shutil
 from dataclasses import asdict
 
 from pyorch.base.paths import default_paths
+from pyorch.build import ensure_built, load_schema
 from pyorch.catalogue.schemes import NARROWEST, WIDEST, all_entries, choose, render
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
@@ -16,8 +17,6 @@ from pyorch.setting.attributes import catalogue
 @listing
 def schemes(name: str = "", json: bool = False) -> int:
     """Print what an experiment file may name, or everything about one of these names."""
-    from pyorch.build import ensure_built, load_schema
-
     paths = default_paths()
     types = catalogue(load_schema(ensure_built()))
     entries = all_entries(types, paths)

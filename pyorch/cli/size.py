@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyorch.base.paths import default_paths
+from pyorch.build import ensure_built, load_schema
 from pyorch.cli.base import OK, listing
 from pyorch.sizing.size import check, read_switch, render
 
@@ -23,7 +24,6 @@ def size(name: str, options: Mapping[str, str]) -> int:
 
 
 def _load(name: str) -> Experiment:
-    from pyorch.build import ensure_built, load_schema
     from pyorch.files.load import load_experiment
 
     return load_experiment(name, schema=load_schema(ensure_built()), paths=default_paths())

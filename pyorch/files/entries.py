@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pyorch import metrics
 from pyorch.base.errors import one_of, suggest
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import shortest
@@ -46,7 +47,6 @@ class Models:
 
 def report_models() -> Models:
     """Return the models of this project."""
-    from pyorch import metrics
     from pyorch.report import expect, figures
     from pyorch.report.check import check_entries
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyorch.base.units import format_time
 from pyorch.network.cycles import ShortestPaths
+from pyorch.plan import RunSpec
 from pyorch.remarks.base import Remark, which
+from pyorch.remarks.routes import Scene
 from pyorch.setting.attributes import Catalogue
 from pyorch.setting.telemetry import KEY, MOST_SWITCHES, LongestPath, longest_path, room_of
-
-if TYPE_CHECKING:
-    from pyorch.plan import RunSpec
-    from pyorch.remarks.routes import Scene
 
 
 def of_detours(

@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.base.lazy import pd
+from pyorch.report.data import ReportData
 from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, Result
 from pyorch.report.quantities import automatic, plain_name, show
 from pyorch.report.select import absent, value_text, values_of
 from pyorch.report.statistics import estimate
-
-if TYPE_CHECKING:
-    from pyorch.report.data import ReportData
 
 _MOST = 3  # variants or expectations that a text names one by one
 _MOST_METRICS = 2  # that an answer tells of without expectations

@@ -13,11 +13,11 @@ from pyorch.base.lazy import pd
 from pyorch.metrics import RunTables, output_units, unit_of_name
 from pyorch.metrics.base import NON_NEGATIVE, SHARE, YES_NO_NUMBERS, Metric
 from pyorch.report.statistics import Estimate, Nature, estimate
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import Setting
-    from pyorch.store.store import Store
 
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
 

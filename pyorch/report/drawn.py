@@ -16,19 +16,17 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.base.files import make_folder, write_atomically
 from pyorch.metrics.base import written
+from pyorch.plan import RunSpec
+from pyorch.report.data import ReportData
 from pyorch.report.figures import FigureModel
 from pyorch.report.figures.base import is_own
 from pyorch.report.page import DrawnFigure
-
-if TYPE_CHECKING:
-    from pyorch.plan import RunSpec
-    from pyorch.report.data import ReportData
-    from pyorch.setting.experiment import Experiment
-    from pyorch.store.store import Store
+from pyorch.setting.experiment import Experiment
+from pyorch.store.store import Store
 
 FOLDER = ".drawn"
 _REPORT = ".report"  # no figure can have this name

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.lazy import pd
 from pyorch.base.stalls import is_stalled
+from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.report.select import values_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-    from pyorch.report.data import ReportData
 
 Numbers = Mapping[str, Any]
 """The numbers of a run's summary."""

@@ -15,6 +15,7 @@ from pyorch.base.errors import OwnCodeError, UserError, code_of, describe_defect
 from pyorch.base.files import make_folder, replacing, write_atomically
 from pyorch.base.fingerprint import short
 from pyorch.metrics import missing_numbers
+from pyorch.plan import RunSpec
 from pyorch.report import drawn as drawn_before
 from pyorch.report import gallery
 from pyorch.report.answer import answer
@@ -29,12 +30,11 @@ from pyorch.report.setting import Setting, setting
 from pyorch.report.standstill import headlines, readable
 from pyorch.report.style import is_legible, lay_out, measured_at, paper_style
 from pyorch.report.tex import booktabs
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pyorch.plan import RunSpec
-    from pyorch.store.store import Store
 
 _TAIL_LINES = 15
 _PNG_DPI = 200

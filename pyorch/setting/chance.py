@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from pyorch.network.cycles import ShortestPaths
 from pyorch.network.topology import Topology
+from pyorch.setting.canonical import Setting
 from pyorch.traffic import base as traffic
-
-if TYPE_CHECKING:
-    from pyorch.setting.canonical import Setting
 
 MOST_SCENES = 200
 """Maximum number of different scenes to check; more count as using random numbers."""

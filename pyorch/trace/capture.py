@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.lazy import np
+from pyorch.build.facade import Simulation, SimulationClass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pyorch.build.facade import Simulation, SimulationClass
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from pyorch.base.files import opened
+from pyorch.base.units import format_rate, format_time
 from pyorch.report.layout import Place, layout
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def _nodes(network: Topology, places: Mapping[int, Place], size: float) -> Itera
 
 
 def _links(network: Topology) -> Iterator[str]:
-    from pyorch.base.units import format_rate, format_time
 
     for a, b, rate, delay in zip(
         network.a.tolist(),

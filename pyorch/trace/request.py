@@ -14,11 +14,13 @@ from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.files import refuse_links
 from pyorch.base.paths import program
 from pyorch.base.units import parse_time, whole
+from pyorch.engine.local import child_environment
+from pyorch.engine.log import log_tail
+from pyorch.pipeline import Plan
 from pyorch.trace.capture import Options
 
 if TYPE_CHECKING:
     from pyorch.network.topology import Topology
-    from pyorch.pipeline import Plan
     from pyorch.plan import RunSpec
 
 MOST_FILES = 500
@@ -169,9 +171,6 @@ def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Agai
 
     Raises UserError when the folder is a link of another user.
     """
-    from pyorch.engine.local import child_environment
-    from pyorch.engine.log import log_tail
-
     refuse_links(folder, plan.store.paths.results)
     request = {
         "spec": spec.to_json(),

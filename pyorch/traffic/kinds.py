@@ -14,6 +14,7 @@ from typing_extensions import override
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import NEVER, Duration, Names, Size, Table, Time
 from pyorch.base.units import format_bytes
+from pyorch.network.cycles import draw_paths_around_cycle
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
@@ -133,7 +134,6 @@ class Cycle(_Routed):
 
     @override
     def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
-        from pyorch.network.cycles import draw_paths_around_cycle
 
         paths = draw_paths_around_cycle(network, self.flows, random)
         if not paths:

@@ -22,6 +22,7 @@ from pyorch.engine.preflight import refuse
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.client import AwayError, QueuedJob, Slurm
 from pyorch.engine.slurm.packing import arrays_for, cost, jobs_for, overhead_share, runs_per_job
+from pyorch.engine.slurm.script import array_options, job_script
 from pyorch.engine.slurm.settings import Settings, load_settings
 from pyorch.engine.slurm.state import TO_SUBMIT, State, SweepState
 from pyorch.engine.slurm.submission import (
@@ -32,6 +33,7 @@ from pyorch.engine.slurm.submission import (
     locked,
     submissions,
 )
+from pyorch.files.find import experiment_name
 from pyorch.pipeline import Plan, command_line, make_plan
 from pyorch.remarks import runs_text
 from pyorch.store.store import Damage, Store
@@ -118,8 +120,6 @@ def ask(
 
 def forecast(asked: Asked) -> Forecast:
     """Preview a submission. Raises UserError."""
-    from pyorch.engine.slurm.script import array_options
-
     plan = asked.plan
     try:
         slurm = Slurm()
@@ -267,8 +267,6 @@ def _prepare(
     fields: Mapping[str, object],
 ) -> Submission:
     """Write the folder of a submission. Raises OSError when the disk refuses."""
-    from pyorch.engine.slurm.script import job_script
-
     plan.store.prepare()
     fingerprint = plan.build.fingerprint
     submission = create(
@@ -297,8 +295,6 @@ def _send(
 
     Raises UserError, AwayError.
     """
-    from pyorch.engine.slurm.script import array_options
-
     taken: list[SubmittedArray] = []
     jobs = jobs_for(runs, submission.runs_per_job)
     for array in arrays_for(jobs, limit):
@@ -327,8 +323,6 @@ def _send(
 
 def store_of(name: str, paths: Paths) -> Store:
     """The store of a submitted experiment. Raises UserError if there is none."""
-    from pyorch.files.find import experiment_name
-
     try:
         store = Store(paths, name)
         if is_folder(store.root / FOLDER):  # also when its file is no more
