@@ -1,6 +1,7 @@
 """Experiments on lossless Ethernet, as a library: `Study` loads one, or builds it from objects.
 
-Everything here is loaded when it is first used, so that importing the package costs nothing.
+Everything here is loaded when it is first used, so that importing the package costs nothing. Kinds
+that installed packages bring are here, too, by the names of their classes, such as `Collective`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pyorch.setting.experiment import RunTable as Run
     from pyorch.setting.experiment import TraceTable as Trace
     from pyorch.study import RunsFailedError, Study
-    from pyorch.traffic.jobs.collective_kind import Collective
     from pyorch.traffic.kinds import AllToAll, Cycle, Greedy, Incast, Permutation, Poisson
     from pyorch.traffic.kinds import Ring as RingTraffic
     from pyorch.traffic.messages import Message, Messages
@@ -42,7 +42,6 @@ _WHERE = {
     **dict.fromkeys(("PauseStorm", "SlowReceiver"), "pyorch.setting.canonical"),
     **dict.fromkeys(("Problem", "UserError"), "pyorch.base.errors"),
     **dict.fromkeys(("RunsFailedError", "Study"), "pyorch.study"),
-    "Collective": "pyorch.traffic.jobs.collective_kind",
     "Expect": "pyorch.report.expect:ExpectModel",
     "OpenRun": "pyorch.run.byhand",
     "Plan": "pyorch.pipeline",
@@ -53,7 +52,6 @@ _WHERE = {
 
 __all__ = [
     "AllToAll",
-    "Collective",
     "Cycle",
     "Dumbbell",
     "Expect",
@@ -87,6 +85,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from pyorch.base.lazy import found
 
+    if name not in _WHERE and name[0].isupper():
+        from pyorch.kinds import class_of_package
+
+        if (brought := class_of_package(name)) is not None:
+            return brought
     if name in _WHERE and name not in ("Problem", "UserError", "Study", "RunsFailedError"):
         import_module("pyorch.network")  # registers all kinds
         import_module("pyorch.traffic")

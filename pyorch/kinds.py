@@ -1,7 +1,8 @@
 """User-defined kinds: metrics, topologies, traffic and figures, from files and packages.
 
 An experiment file lists Python files next to it: `kinds = ["my_kinds.py"]`. A package announces
-modules as entry points of the group "pyorch.kinds". Either registers classes as this package does:
+modules as entry points of the group "pyorch.kinds", or "pyorch.figures" if they have only figures,
+which no run needs. Either registers classes as this package does:
 
     from pyorch.kinds import Metric, metric
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import linecache
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
     from pyorch.report.figures import Drawn, FigureModel, figure
     from pyorch.traffic.base import Block, Check, TrafficTable, canonical, end_numbers, traffic
 
-GROUP = "pyorch.kinds"
-"""The group of entry points; each names a module that registers kinds when it is imported."""
+GROUP, OF_FIGURES = "pyorch.kinds", "pyorch.figures"
+"""Groups of entry points; each names a module that registers kinds when it is imported."""
 
 _WHERE = {
     **dict.fromkeys(("Duration", "LinkRate", "Names", "Size", "Time"), "pyorch.base.fields"),
@@ -80,10 +82,13 @@ def __getattr__(name: str) -> Any:
     return found(__name__, _WHERE, name)
 
 
+_OURS = re.compile(r"pyorch(\.(?!addons\.)|_kinds_)")
+"""Modules of kinds that no package brings: of the core, and of files."""
 _active: dict[str, str] = {}
 _added: list[tuple[dict[str, Any], str]] = []
 _packages: dict[str, str] = {}  # kind -> "name version" of the package that brings it
 _installed: list[bool] = []
+_addons: set[str] = set()  # groups whose add-ons are loaded
 
 
 def read(names: object, folder: Path, label: str) -> dict[str, str]:
@@ -136,7 +141,23 @@ def read_spec(text: str) -> RunSpec:
 
     own = json.loads(text)
     activate(own.get("kinds", {}), installed="packages" in own)
-    return RunSpec.from_json(text)
+    try:
+        return RunSpec.from_json(text)
+    except ValueError:  # add-ons are of this package, so that no run records that it needs them
+        if not _load_addons(GROUP):
+            raise
+        return RunSpec.from_json(text)
+
+
+def class_of_package(name: str) -> Any:
+    """Return the class of a name that an add-on or package registers as a kind; None without one.
+
+    Raises UserError when one of them cannot be loaded.
+    """
+    _load_installed()
+    models = [model for registry in _registries() for model in registry.values()]
+    brought = (model for model in models if not _OURS.match(model.__module__))
+    return next((model for model in brought if model.__name__ == name), None)
 
 
 def packages_of(kinds: Iterable[object]) -> dict[str, str]:
@@ -146,16 +167,32 @@ def packages_of(kinds: Iterable[object]) -> dict[str, str]:
 
 
 def _load_installed() -> None:
-    """Import what installed packages announce, once. Raises UserError."""
-    if _installed:
-        return
+    """Import what add-ons and installed packages announce, once. Raises UserError."""
     from pyorch.base import doors
 
+    if _installed:
+        return
     _installed.append(True)
-    for point in doors.points(GROUP):
+    _registries()
+    for group in (GROUP, OF_FIGURES):
+        _load_addons(group)
+    for point in (*doors.points(GROUP), *doors.points(OF_FIGURES)):
         text = doors.package_of(point)
         for _, kind in _registered(f"package {text}", point.load, point.module):
             _packages[kind] = text
+
+
+def _load_addons(group: str) -> bool:
+    """Import what the add-ons of this package announce; False if that was done before."""
+    from pyorch.base import doors
+
+    if group in _addons:
+        return False
+    _addons.add(group)
+    for point in doors.points(group):
+        if point.dist is not None and point.dist.name == doors.OWN:
+            doors.load(point)
+    return True
 
 
 def _registries() -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pyorch import kinds
 from pyorch.base.errors import UserError
 from pyorch.base.paths import default_paths
 from tools.develop import NOT_QUICK
@@ -31,7 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the record of what passed."""
+    """Keep the record of what passed. All kinds are known, as when an experiment is read."""
+    kinds.activate({})
     config.pluginmanager.register(_Recorder(config), "recorder")
 
 

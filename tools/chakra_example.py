@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyorch.traffic.jobs.chakra import Node, Value, write
+from pyorch.addons.jobs.chakra import Node, Value, write
 
 RANKS, LAYERS = 8, 2
 ALL_REDUCE = 0

@@ -115,7 +115,9 @@ class Findings:
         if kind is None:
             self.add((*path, "kind"), "missing", one_of(models))
         else:
-            self.unknown((*path, "kind"), what, str(kind), models)
+            hint = suggest(str(kind), models) or "if an add-on or a package brings it, install that"
+            said = f"unknown {what} {str(kind)!r}"
+            self.add((*path, "kind"), said, one_of(models) or None, hint)
         return None
 
     def _note(

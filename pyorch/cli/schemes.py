@@ -6,6 +6,7 @@ import json as json_format
 import shutil
 from dataclasses import asdict
 
+from pyorch import kinds
 from pyorch.base.paths import default_paths
 from pyorch.build import ensure_built, load_schema
 from pyorch.catalogue.schemes import NARROWEST, WIDEST, all_entries, choose, render
@@ -17,6 +18,7 @@ from pyorch.setting.attributes import catalogue
 @listing
 def schemes(name: str = "", json: bool = False) -> int:
     """Print what an experiment file may name, or everything about one of these names."""
+    kinds.activate({})
     paths = default_paths()
     types = catalogue(load_schema(ensure_built()))
     entries = all_entries(types, paths)

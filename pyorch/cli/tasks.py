@@ -18,7 +18,6 @@ from pyorch.cli.verb import (
     verb,
 )
 
-ToFile = Annotated[str, "file to write into; default standard output"]
 Submitted = Annotated[str, "experiment that was submitted"]
 
 
@@ -108,22 +107,6 @@ def trace(
 
     words = Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
     return module.trace(of.name, run, words, of.overrides, of.seeds)
-
-
-@verb
-def goal(of: One, run: Run, *, out: ToFile = "") -> int:
-    """Write the traffic of a run as a GOAL schedule, for other simulators to replay."""
-    from pyorch.cli import job as module
-
-    return module.goal(of.name, run, of.overrides, of.seeds, out)
-
-
-@verb
-def timeline(of: One, run: Run, *, out: ToFile = "") -> int:
-    """Write what the hosts of a finished run did, for chrome://tracing and Perfetto."""
-    from pyorch.cli import job as module
-
-    return module.timeline(of.name, run, of.overrides, of.seeds, out)
 
 
 @verb

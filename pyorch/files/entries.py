@@ -180,8 +180,7 @@ def _check_traffic(
             known = dict.fromkeys(label_of(entry, number) for number, entry in traffic)
             findings.unknown((*path, "traffic"), "[[traffic]] entry", label, known)
     name, entries = chosen.get("collective"), _entries_of(written, points)
-    phases = (getattr(entry, "collectives", None) or () for entry in entries)
-    known = dict.fromkeys(phase.name for several in phases for phase in several)
+    known = dict.fromkeys(name for entry in entries for name in entry.part_names())
     if entries and isinstance(name, str) and name not in known:
         findings.unknown((*path, "collective"), "collective", name, known)
 

@@ -296,9 +296,7 @@ class CollectiveTime(Metric):
             return None
         number, rows, table = found
         if self.collective is not None:
-            from pyorch.traffic.jobs.spans import parts_of
-
-            parts = parts_of(run.setting.traffic[number])
+            parts = run.setting.traffic[number].parts()
             if parts is None or self.collective not in parts.names:
                 return None
             rows = rows[parts.of(self.collective)]

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyorch.metrics.base import Columns, RunTables
-from pyorch.traffic.jobs.chain import by_place
-from pyorch.traffic.jobs.spans import parts_of
+from pyorch.metrics.chain import by_place
 
 if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
@@ -113,7 +112,7 @@ def _flows_of(run: RunTables, traffic: str, collective: str | None) -> Integers:
     entry, rows = run.setting.traffic[number], run.flows.of_entry(number)
     if collective is None:
         return rows
-    parts = parts_of(entry)
+    parts = entry.parts()
     if parts is None:
         raise LoadError(f"{traffic} is of kind {entry.kind} and has no collectives")
     if collective not in parts.names:

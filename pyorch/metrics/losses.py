@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyorch.traffic.jobs.chain import (
+from pyorch.metrics.chain import (
     Crossing,
     Drawn,
     Hold,
@@ -18,7 +18,6 @@ from pyorch.traffic.jobs.chain import (
     chain_of,
     losses_of,
 )
-from pyorch.traffic.jobs.spans import parts_of
 
 if TYPE_CHECKING:
     from pyorch.metrics.base import RunTables
@@ -99,7 +98,7 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
             return None
         tables = _Tables(run)
     names = [""] * len(rows)
-    if (parts := parts_of(entry)) is not None:
+    if (parts := entry.parts()) is not None:
         known = [*parts.names, ""]  # the last for those of none, -1
         names = [known[phase] for phase in parts.phase.tolist()]
     return Chain(

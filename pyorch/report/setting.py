@@ -10,6 +10,7 @@ from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.setting import canonical
 from pyorch.setting.attributes import SECTIONS, Catalogue, snake_case, written
 from pyorch.setting.canonical import encode
+from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -98,7 +99,9 @@ def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
     """The part of a canonical form that belongs to the setting, attributes with units."""
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
-    shown["traffic"] = [_without_tags(entry) for entry in spec.get("traffic", [])]
+    shown["traffic"] = [
+        traffic.KINDS[entry["kind"]].shown(entry) for entry in spec.get("traffic", [])
+    ]
     if types is not None:
         shown["attributes"] = dict(_of_files(spec.get("attributes", {}), types))
     return shown
@@ -115,14 +118,6 @@ def _of_files(
             continue
         for name, value in values.items():
             yield f"{types.short_name(type_name)}.{snake_case(name)}", value
-
-
-def _without_tags(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An entry with the names of its schedule's collectives only: there may be thousands."""
-    if entry["kind"] != "goal" or "collectives" not in entry:
-        return entry
-    names = dict.fromkeys(one["name"] for one in entry["collectives"])
-    return {**entry, "collectives": list(names)}
 
 
 def _list(values: Sequence[str]) -> str:

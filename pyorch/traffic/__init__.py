@@ -1,9 +1,5 @@
-"""Traffic: flows of every kind, and the jobs that make them."""
+"""Traffic: flows of every kind."""
 
-# they register themselves, in the order in which messages list them
-from pyorch.traffic.jobs import chakra_kind, collective_kind, goal_kind
+from pyorch.traffic import kinds, messages  # they register themselves
 
-# isort: split
-from pyorch.traffic import kinds, messages
-
-__all__ = ["chakra_kind", "collective_kind", "goal_kind", "kinds", "messages"]
+__all__ = ["kinds", "messages"]

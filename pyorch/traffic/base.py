@@ -1,6 +1,6 @@
 """Traffic: from the [[traffic]] entries of a file to flat arrays of flows.
 
-The kinds are in traffic_kinds, traffic_messages and traffic_collectives. Random choices of an entry
+The kinds are in kinds and messages, and in packages. Random choices of an entry
 come from a generator seeded only by the seed of the run and the number of the entry, so that one
 seed gives the same flows under every scheme.
 """
@@ -8,7 +8,7 @@ seed gives the same flows under every scheme.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -34,6 +34,7 @@ from pyorch.base.fields import (
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import whole
 from pyorch.network.topology import Topology
+from pyorch.traffic.parts import Parts
 from pyorch.traffic.paths import AckPath, NodePath, PathBook, check_path
 
 #: More flows of a run than this must be a mistake: they would need gigabytes.
@@ -322,6 +323,36 @@ class TrafficTable(Kind):
     def stop_ps(self) -> int:
         """Return when the sources stop [ps]; -1: never."""
         return NEVER
+
+    def part_names(self) -> Sequence[str]:
+        """Return the names of its parts, such as collectives."""
+        return ()
+
+    def parts(self) -> Parts | None:
+        """Return which part each flow belongs to; None if it has none. Canonical entries only."""
+        return None
+
+    def on_time(self) -> TrafficTable:
+        """Return the entry without what makes hosts late, such as stragglers and jitter."""
+        return self
+
+    def computations(
+        self,
+        network: Topology,  # noqa: ARG002 (jobs need them)
+        seed: int,  # noqa: ARG002
+        number: int,  # noqa: ARG002
+        ends: npt.NDArray[np.int64],  # noqa: ARG002
+    ) -> Sequence[tuple[int, int, int]]:
+        """Return node, begin and end [ps] of what hosts computed in a run, beside waiting flows.
+
+        number: of the entry. ends: of its flows [ps], -1: never. Canonical entries only.
+        """
+        return ()
+
+    @classmethod
+    def shown(cls, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a report shows of a canonical form."""
+        return entry
 
 
 KINDS: dict[str, type[TrafficTable]] = {}

@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli
 
-from pyorch.traffic.jobs.chakra import Node, write
+from pyorch.addons.jobs.chakra import Node, write
 
 #: Uses every table and every way to name a file; small enough to be changed thousands of times.
 FULL = """

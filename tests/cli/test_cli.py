@@ -21,12 +21,12 @@ import pytest
 
 import tasks
 from pyorch import pipeline
+from pyorch.addons.jobs import commands as job
 from pyorch.base import files
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import DiskError, storage_error
 from pyorch.base.paths import Paths, RunPaths
 from pyorch.cli import base as cli
-from pyorch.cli import job
 from pyorch.cli.listing import list_all
 from pyorch.study import Study
 from tests.forms import run_of

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from pyorch.addons.jobs.collective_kind import Phase
 from pyorch.base.fields import Table, encode
 from pyorch.base.units import parse_time
 from pyorch.files.model import KEYS
 from pyorch.network import topology
 from pyorch.setting import experiment
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs.collective_kind import Phase
 from tests.strategies import ROOT
 
 NEEDED = object()

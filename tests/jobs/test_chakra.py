@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pyorch.addons.jobs import collectives, goal
+from pyorch.addons.jobs.chakra import Node, read, write
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, OPERATIONS
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs import collectives, goal
-from pyorch.traffic.jobs.chakra import Node, read, write
-from pyorch.traffic.jobs.chakra_schedule import COLLECTIVES, OPERATIONS
-from pyorch.traffic.jobs.spans import parts_of
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import IDEAL, across, inline
 from tests.jobs.test_goal import begins
@@ -481,7 +480,7 @@ def test_collectives_are_called_like_their_nodes(
     entry = {"kind": "chakra", "file": "job", "groups": "groups.json"}
     form, problems = resolve(entry, folder=tmp_path)
     assert form is not None, problems
-    parts = parts_of(form)
+    parts = form.parts()
     assert parts is not None
     columns = (parts.phase.tolist(), parts.group.tolist(), parts.round.tolist())
     found = {(parts.names[phase], *more) for phase, *more in zip(*columns, strict=True)}

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pyorch.traffic.jobs.collectives import zipf_blocks
+from pyorch.addons.jobs.collectives import zipf_blocks
 from tests.cli.test_end_to_end import run
 from tests.star import ACK, BYTE, DELAY, HEADERS, PAYLOAD, Message, across, times, wire
 
@@ -134,7 +134,7 @@ def in_chunks(one: Sequence[Message], chunks: int) -> list[Message]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Closed forms: those of the docstrings of pyorch/traffic/jobs/collectives.py, for whole packets
+# Closed forms: those of the docstrings of pyorch/addons/jobs/collectives.py, for whole packets
 
 
 @dataclass(frozen=True)

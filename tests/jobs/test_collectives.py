@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyorch.addons.jobs import collectives
+from pyorch.addons.jobs.collectives import ALGORITHMS, Call, Transfers, transfers_of
 from pyorch.metrics import RunTables, parse
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs import collectives
-from pyorch.traffic.jobs.collectives import ALGORITHMS, Call, Transfers, transfers_of
 from tests.cli.test_end_to_end import run
 from tests.forms import setting_of
 from tests.strategies import ROOT, load, network

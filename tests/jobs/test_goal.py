@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyorch.addons.jobs import goal
+from pyorch.addons.jobs.goal_kind import Steps
+from pyorch.addons.jobs.goal_of_flows import goal_of_flows
 from pyorch.base.errors import UserError
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs import goal
-from pyorch.traffic.jobs.goal_kind import Steps
-from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
-from pyorch.traffic.jobs.spans import parts_of
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import ACK, IDEAL, across, edges
 from tests.strategies import network
@@ -341,14 +340,14 @@ def test_messages_are_named_by_their_tags() -> None:
     for named, phases in (([NAMED, back], [0, 1]), ([back, NAMED], [1, 0]), ([NAMED], [0, -1])):
         form, problems = resolve({**entry, "collectives": named})
         assert form is not None, problems
-        parts = parts_of(form)
+        parts = form.parts()
         assert parts is not None
         assert parts.phase.tolist() == phases
         assert parts.ranks == (2,) * len(named)
         assert parts.round.tolist() == [0, 0]
     form, _ = resolve(entry)
     assert form is not None
-    assert parts_of(form) is None
+    assert form.parts() is None
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 from pyorch.metrics import RunTables, parse
+from pyorch.metrics.chain import Crossing, Drawn, Hold, chain_of, losses_of
 from pyorch.metrics.losses import Chain, lost_of
 from pyorch.report.figures import lost
 from pyorch.report.figures.lost import Loss
-from pyorch.traffic.jobs.chain import Crossing, Drawn, Hold, chain_of, losses_of
 from tests.cli.test_end_to_end import run
 from tests.forms import setting_of
 from tests.jobs.test_collectives import ACK, PACKET, US, inline

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyorch.addons.jobs.collectives import ALGORITHMS
 from pyorch.base.findings import Findings
 from pyorch.network import topology
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs.collectives import ALGORITHMS
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import inline
 from tests.network.test_topology import canonical, links, problems

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyorch.addons.jobs.goal_of_flows import goal_of_flows
+from pyorch.addons.jobs.timeline import Bar, bars_of, trace_events, trace_text, untraced
 from pyorch.metrics import RunTables, parse
-from pyorch.metrics.timeline import Bar, bars_of, trace_events, trace_text, untraced
 from pyorch.report.figures import MODELS, FigureError
 from pyorch.report.style import paper_style
 from pyorch.traffic import base as traffic
-from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
 from tests.forms import network_of, setting_of
 from tests.strategies import ROOT, network
 from tests.traffic.test_traffic import MS, STAR, resolve

@@ -339,8 +339,8 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             {"kind": "gredy"},
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
-                "    allowed: goal, chakra, collective, greedy, cycle, ring, incast, permutation, "
-                "all_to_all, poisson, messages\n"
+                "    allowed: greedy, cycle, ring, incast, permutation, all_to_all, poisson, "
+                "messages, collective, goal, chakra\n"
                 "    hint: did you mean 'greedy'?"
             ),
         ),

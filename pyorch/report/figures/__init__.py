@@ -3,7 +3,6 @@
 from pyorch.report.figures import (
     custom,
     flows,
-    gantt,
     linkload,
     lost,
     network,
@@ -22,7 +21,6 @@ __all__ = [
     "custom",
     "figure",
     "flows",
-    "gantt",
     "linkload",
     "lost",
     "network",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import override
 
+from pyorch.addons.jobs.timeline import Bar, bars_of, untraced
 from pyorch.metrics.fields import Chosen
-from pyorch.metrics.timeline import Bar, bars_of, untraced
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.style import COLOURS, HATCHES

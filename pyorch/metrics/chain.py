@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from pyorch.network.topology import Topology
 from pyorch.traffic.base import POINT, Block, TrafficTable, Waits, generator_of
-from pyorch.traffic.jobs.collective_kind import Collective
-from pyorch.traffic.jobs.ranks import RankedTable
 
 Numbers = npt.NDArray[np.int64]
 Egress = tuple[int, int]
@@ -62,7 +60,7 @@ def chain_of(
     """
     actual, nominal = (
         one.generate(network, generator_of(drawn.seed, drawn.number), drawn.duration_ps)
-        for one in (entry, _on_time(entry))
+        for one in (entry, entry.on_time())
     )
     walk = _Walk(actual, nominal, ends)
     steps: list[Step] = []
@@ -71,16 +69,6 @@ def chain_of(
         step, flow = walk.before(flow, int(starts[flow]), entry.start)
         steps.append(step)
     return steps[::-1]
-
-
-def _on_time(entry: TrafficTable) -> TrafficTable:
-    """Return the entry without stragglers and jitter."""
-    if isinstance(entry, Collective):
-        phases = [one.model_copy(update={"jitter": 0}) for one in entry.collectives or ()]
-        return entry.model_copy(update={"stragglers": None, "collectives": phases})
-    if isinstance(entry, RankedTable):
-        return entry.model_copy(update={"stragglers": None})
-    return entry
 
 
 class _Walk:

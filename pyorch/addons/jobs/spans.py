@@ -1,11 +1,10 @@
-"""Which flow belongs to which collective, and when each host's part in it lasted.
+"""When each host's part in each collective lasted.
 
 Entries of kind `collective` have collectives, and schedules in which messages are named.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,90 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.traffic.base import TrafficTable
-from pyorch.traffic.jobs.collective_kind import Collective, Phase, in_order
-from pyorch.traffic.jobs.goal_kind import Goal
+from pyorch.addons.jobs.collective_kind import JobParts, Phase
 
 Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Which collective each flow of an entry belongs to; arrays have the shape (flows,).
-
-    phases, ranks: the collectives, and how many ranks a group of each has. phase: number among
-    them, -1: none. group, round: from 0.
-    """
-
-    phases: tuple[Phase, ...]
-    ranks: tuple[int, ...]
-    phase: Numbers
-    group: Numbers
-    round: Numbers
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the collectives."""
-        return [phase.name for phase in self.phases]
-
-    def of(self, name: str) -> npt.NDArray[np.bool_]:
-        """Return which flows belong to the collective of a name."""
-        return np.asarray(self.phase == self.names.index(name))
-
-
-def parts_of(table: TrafficTable) -> Parts | None:
-    """Return which collective each flow of a canonical entry belongs to; None: it has none."""
-    if isinstance(table, Collective):
-        return _parts_of_collective(table)
-    return _parts_of_goal(table) if isinstance(table, Goal) and table.collectives else None
-
-
-def _parts_of_collective(table: Collective) -> Parts:
-    phases = in_order(table.collectives or [])
-    hosts = [len(phase.hosts or table.hosts or ()) for phase in phases]
-    calls = [phase.call(number) for phase, number in zip(phases, hosts, strict=True)]
-    counts = [phase.count(number) for phase, number in zip(phases, hosts, strict=True)]
-    groups = [number // call.ranks for number, call in zip(hosts, calls, strict=True)]
-    group = [
-        np.repeat(np.arange(number), count // number)
-        for number, count in zip(groups, counts, strict=True)
-    ]
-    rounds = table.repeat
-    return Parts(
-        tuple(phases),
-        tuple(call.ranks for call in calls),
-        np.tile(np.repeat(np.arange(len(phases)), counts), rounds),
-        np.tile(np.concatenate(group), rounds),
-        np.repeat(np.arange(rounds), sum(counts)),
-    )
-
-
-def _parts_of_goal(table: Goal) -> Parts:
-    named = table.collectives or []
-    flows, members = table.named_flows()
-    call = np.array(flows, dtype=np.int64)
-    turns: Counter[tuple[str, int]] = Counter()
-    rounds = []
-    calls: dict[str, list[int]] = {}
-    for number, one in enumerate(named):
-        rounds.append(turns[one.name, one.group])
-        turns[one.name, one.group] += 1
-        calls.setdefault(one.name, []).append(number)
-    phases = []
-    phase = np.zeros(len(named), dtype=np.int64)
-    for number, (name, mine) in enumerate(calls.items()):
-        phase[mine] = number
-        # the mean size, as of a bandwidth the mean time is taken
-        size = round(sum(named[one].size for one in mine) / len(mine))
-        operation = named[mine[0]].operation
-        phases.append(Phase.model_construct(name=name, operation=operation, size=size))
-    return Parts(
-        tuple(phases),
-        tuple(len(members[mine[0]]) for mine in calls.values()),
-        np.where(call < 0, -1, phase[call]),
-        np.array([one.group for one in named], dtype=np.int64)[call],
-        np.array(rounds, dtype=np.int64)[call],
-    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +78,7 @@ def _earliest(place: Numbers, times: Numbers) -> Numbers:
     return found
 
 
-def spans_of(parts: Parts, rows: npt.NDArray[Any], table: Mapping[str, Any]) -> Spans:
+def spans_of(parts: JobParts, rows: npt.NDArray[Any], table: Mapping[str, Any]) -> Spans:
     """Return when the parts of the collectives of an entry lasted.
 
     rows: its flows in the table `flow`.

@@ -15,9 +15,9 @@ from pyorch.study import Study
 @listing
 def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
     """Print the traffic of a run as a GOAL schedule, or write it into a file."""
+    from pyorch.addons.jobs.goal_of_flows import goal_of_flows
     from pyorch.network import topology
     from pyorch.traffic import base as traffic
-    from pyorch.traffic.jobs.goal_of_flows import goal_of_flows
 
     spec = Study.named(name, overrides, seeds=seeds).find(run)
     setting = spec.setting
@@ -31,7 +31,7 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     """Print what the hosts of a finished run did as trace events, or write it into a file."""
     import pandas as pd
 
-    from pyorch.metrics.timeline import trace_text, untraced
+    from pyorch.addons.jobs.timeline import trace_text, untraced
     from pyorch.report.data import ReportData
 
     study = Study.named(name, overrides, seeds=seeds)

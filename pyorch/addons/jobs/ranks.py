@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
+from typing_extensions import override
 
 from pyorch.base.fields import Names, Table
 from pyorch.network.topology import Topology
@@ -48,6 +49,10 @@ class RankedTable(TrafficTable):
             if named is None:
                 hosts = None
         return None if hosts is None else {"hosts": hosts, "stragglers": slow or None}
+
+    @override
+    def on_time(self) -> TrafficTable:
+        return self.model_copy(update={"stragglers": None})
 
     def place(self, network: Topology, random: np.random.Generator) -> npt.NDArray[np.uint32]:
         """Return the node of every rank. Canonical entries only."""

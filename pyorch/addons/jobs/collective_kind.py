@@ -1,6 +1,6 @@
 """Traffic of kind `collective`: in the experiment itself, or in a TOML or JSON file next to it.
 
-The algorithms are in pyorch.traffic.jobs.collectives. What waits for what:
+The algorithms are in pyorch.addons.jobs.collectives. What waits for what:
 
     flow -> end of a host's part -> begin of its part of the next collective -> flow
                                     begin -> end
@@ -21,6 +21,8 @@ import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.addons.jobs import collectives
+from pyorch.addons.jobs.ranks import RankedTable, stretched
 from pyorch.base.errors import UserError
 from pyorch.base.fields import Names, Size, Table, Time
 from pyorch.base.findings import Findings
@@ -37,8 +39,7 @@ from pyorch.traffic.base import (
     node_numbers,
     traffic,
 )
-from pyorch.traffic.jobs import collectives
-from pyorch.traffic.jobs.ranks import RankedTable, stretched
+from pyorch.traffic.parts import Parts
 
 #: More messages of one entry than this must be a mistake.
 MAX_TRANSFERS = 5_000_000
@@ -86,6 +87,14 @@ class Phase(Table):
         """Return the transfers of all groups. Resolved collectives only."""
         call = self.call(ranks)
         return _algorithm(self).count(call) * self.chunks * (ranks // call.ranks)
+
+
+@dataclass(frozen=True)
+class JobParts(Parts):
+    """The collectives of an entry, as its parts. ranks: how many a group of each has."""
+
+    phases: tuple[Phase, ...]
+    ranks: tuple[int, ...]
 
 
 class Job(Table):
@@ -167,6 +176,36 @@ class Collective(RankedTable):
         return self.repeat * sum(
             phase.count(len(phase.hosts or self.hosts or ())) for phase in phases
         )
+
+    @override
+    def part_names(self) -> Sequence[str]:
+        return [phase.name for phase in self.collectives or ()]
+
+    @override
+    def parts(self) -> JobParts:
+        phases = in_order(self.collectives or [])
+        hosts = [len(phase.hosts or self.hosts or ()) for phase in phases]
+        calls = [phase.call(number) for phase, number in zip(phases, hosts, strict=True)]
+        counts = [phase.count(number) for phase, number in zip(phases, hosts, strict=True)]
+        groups = [number // call.ranks for number, call in zip(hosts, calls, strict=True)]
+        group = [
+            np.repeat(np.arange(number), count // number)
+            for number, count in zip(groups, counts, strict=True)
+        ]
+        rounds = self.repeat
+        return JobParts(
+            tuple(phase.name for phase in phases),
+            np.tile(np.repeat(np.arange(len(phases)), counts), rounds),
+            np.tile(np.concatenate(group), rounds),
+            np.repeat(np.arange(rounds), sum(counts)),
+            tuple(phases),
+            tuple(call.ranks for call in calls),
+        )
+
+    @override
+    def on_time(self) -> TrafficTable:
+        phases = [one.model_copy(update={"jitter": 0}) for one in self.collectives or ()]
+        return self.model_copy(update={"stragglers": None, "collectives": phases})
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:

@@ -13,6 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyorch.addons.jobs.spans import spans_of
+from pyorch.metrics.loads import holds_of
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -60,9 +63,7 @@ def bars_of(run: RunTables, labels: Sequence[str] | None = None) -> list[Bar]:
 
 
 def _collectives(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
-    from pyorch.traffic.jobs.spans import parts_of, spans_of
-
-    parts, table = parts_of(entry), run.find_table("flow")
+    parts, table = entry.parts(), run.find_table("flow")
     if parts is None or table is None or not len(rows):
         return
     spans = spans_of(parts, rows, table)
@@ -112,9 +113,7 @@ def _messages(run: RunTables, _entry: Any, label: str, rows: NDArray[np.int64]) 
 def _goal(run: RunTables, entry: Any, label: str, rows: NDArray[np.int64]) -> Iterator[Bar]:
     import numpy as np
 
-    from pyorch.traffic.jobs.spans import parts_of
-
-    parts = parts_of(entry)
+    parts = entry.parts()
     yield from _collectives(run, entry, label, rows)
     yield from _messages(run, entry, label, rows if parts is None else rows[parts.phase < 0])
     table = run.find_table("flow")
@@ -131,8 +130,6 @@ _BY_KIND = {"collective": _collectives, "goal": _goal}
 
 def _pauses(run: RunTables) -> Iterator[Bar]:
     """The times in which a class of a port was held back, in the tables of pauses."""
-    from pyorch.metrics.loads import holds_of
-
     table = holds_of(run)
     if table is None:
         return
@@ -146,8 +143,6 @@ def _pauses(run: RunTables) -> Iterator[Bar]:
 
 def untraced(run: RunTables) -> list[str]:
     """Return what to say of a timeline without pauses because none were traced; else nothing."""
-    from pyorch.metrics.loads import holds_of
-
     if holds_of(run) is not None:
         return []
     sent = round(run.summary.get("pauses_sent", 0))

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pyorch.addons.jobs import goal
 from pyorch.base.errors import Problem, UserError
 from pyorch.traffic.base import POINT, Flows, Waits
-from pyorch.traffic.jobs import goal
 
 CPUS = 256
 """CPUs of a rank in LogGOPSim; delays that may overlap use these in turn."""

@@ -1,9 +1,9 @@
 """Chakra traces of all ranks as a schedule in GOAL's text form.
 
 Every node is a step of its rank that begins when those that it depends on are done. A computation
-is a calc; a collective is the sends and recvs of its algorithm (pyorch.traffic.jobs.collectives)
+is a calc; a collective is the sends and recvs of its algorithm (pyorch.addons.jobs.collectives)
 between a calc of 0 ns where a rank begins its part and one where it ends it; its messages have tags
-of their own, by which it is named. pyorch.traffic.jobs.goal and pyorch.traffic.jobs.goal_kind
+of their own, by which it is named. pyorch.addons.jobs.goal and pyorch.addons.jobs.goal_kind
 define the meaning of the GOAL text.
 """
 
@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pyorch.addons.jobs import collectives, goal
+from pyorch.addons.jobs.chakra import Node, Value
+from pyorch.addons.jobs.goal_kind import Named
 from pyorch.base.errors import Problem, first_of
-from pyorch.traffic.jobs import collectives, goal
-from pyorch.traffic.jobs.chakra import Node, Value
-from pyorch.traffic.jobs.goal_kind import Named
 
 COLLECTIVES = (
     "ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL",

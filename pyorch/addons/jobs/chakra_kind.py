@@ -9,15 +9,15 @@ from pathlib import Path
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.addons.jobs import collectives
+from pyorch.addons.jobs.chakra import Node, read
+from pyorch.addons.jobs.chakra_schedule import OPERATIONS, Reading, schedule
+from pyorch.addons.jobs.goal import SHOWN_MISTAKES
+from pyorch.addons.jobs.goal_kind import Goal
+from pyorch.addons.jobs.ranks import RankedTable
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_bytes, read_json
 from pyorch.traffic.base import Check, TrafficTable, traffic
-from pyorch.traffic.jobs import collectives
-from pyorch.traffic.jobs.chakra import Node, read
-from pyorch.traffic.jobs.chakra_schedule import OPERATIONS, Reading, schedule
-from pyorch.traffic.jobs.goal import SHOWN_MISTAKES
-from pyorch.traffic.jobs.goal_kind import Goal
-from pyorch.traffic.jobs.ranks import RankedTable
 
 _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 

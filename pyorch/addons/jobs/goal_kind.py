@@ -1,4 +1,4 @@
-"""Traffic of kind `goal`: a schedule in GOAL's text form (pyorch.traffic.jobs.goal), as flows.
+"""Traffic of kind `goal`: a schedule in GOAL's text form (pyorch.addons.jobs.goal), as flows.
 
 A message leaves when its send begins. A send is done when its message has arrived, or, if it is no
 longer than `eager`, at once; a recv when it has begun and the message has arrived; a calc after its
@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import override
 
+from pyorch.addons.jobs import collectives, goal
+from pyorch.addons.jobs.collective_kind import JobParts, Phase
+from pyorch.addons.jobs.ranks import RankedTable
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import Size, Table, Window
 from pyorch.base.reading import is_file, read_text
@@ -35,8 +39,6 @@ from pyorch.traffic.base import (
     node_numbers,
     traffic,
 )
-from pyorch.traffic.jobs import collectives, goal
-from pyorch.traffic.jobs.ranks import RankedTable
 
 _SEND = re.compile(r"\bsend [0-9]")
 Nodes = npt.NDArray[np.uint32]
@@ -148,16 +150,57 @@ class Goal(RankedTable):
         hosts = self.hosts_of_ranks(network, random)
         return self.steps(network, hosts).block(hosts, self.start)
 
+    @override
+    def part_names(self) -> Sequence[str]:
+        return [one.name for one in self.collectives or ()]
+
+    @override
+    def parts(self) -> JobParts | None:
+        named = self.collectives
+        if not named:
+            return None
+        flows, members = self.named_flows()
+        call = np.array(flows, dtype=np.int64)
+        turns: Counter[tuple[str, int]] = Counter()
+        rounds = []
+        calls: dict[str, list[int]] = {}
+        for number, one in enumerate(named):
+            rounds.append(turns[one.name, one.group])
+            turns[one.name, one.group] += 1
+            calls.setdefault(one.name, []).append(number)
+        phases = []
+        phase = np.zeros(len(named), dtype=np.int64)
+        for number, (name, mine) in enumerate(calls.items()):
+            phase[mine] = number
+            # the mean size, as of a bandwidth the mean time is taken
+            size = round(sum(named[one].size for one in mine) / len(mine))
+            operation = named[mine[0]].operation
+            phases.append(Phase.model_construct(name=name, operation=operation, size=size))
+        return JobParts(
+            tuple(calls),
+            np.where(call < 0, -1, phase[call]),
+            np.array([one.group for one in named], dtype=np.int64)[call],
+            np.array(rounds, dtype=np.int64)[call],
+            tuple(phases),
+            tuple(len(members[mine[0]]) for mine in calls.values()),
+        )
+
+    @override
     def computations(
         self, network: Topology, seed: int, number: int, ends: Array
     ) -> list[tuple[int, int, int]]:
-        """Return node, begin and end [ps] of the calcs that began in a run.
-
-        number: of the entry. ends: of its flows [ps], -1: never. Canonical entries only.
-        """
         hosts = self.hosts_of_ranks(network, generator_of(seed, number))
         calcs = self.steps(network, hosts).times_of_calcs(ends, self.start)
         return [(int(hosts[rank, 0]), begin, end) for rank, begin, end in calcs]
+
+    @classmethod
+    @override
+    def shown(cls, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return it with the names of its collectives only: there may be thousands."""
+        if "collectives" not in entry:
+            return entry
+        names = dict.fromkeys(one["name"] for one in entry["collectives"])
+        return {**entry, "collectives": list(names)}
 
     def hosts_of_ranks(self, network: Topology, random: np.random.Generator) -> Nodes:
         """Return the node of every NIC of every rank, shape (ranks, NICs). Canonical only."""

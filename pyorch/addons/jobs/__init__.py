@@ -1,0 +1,1 @@
+"""Jobs of ranks: collectives, GOAL schedules and Chakra traces, their metrics and timelines."""

@@ -1,1 +1,0 @@
-"""Jobs of ranks: collectives, GOAL schedules and Chakra traces."""
