@@ -7,8 +7,6 @@ Background), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
 
 from __future__ import annotations
 
-import math
-
 #: IEEE 802.1Qbb: data a port may still send between receiving a pause and obeying it, 60 quanta
 #: [B].
 RESPONSE_BYTES = 3840
@@ -64,25 +62,9 @@ def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
     return alpha * shared / (1 + queues * alpha)
 
 
-def gfc_steady_queue(bm: int, b0: int, rate: int, drain: int) -> float:
-    """Return the steady-state queue [B] of conceptual GFC.
-
-    Bs = Bm - (Bm - B0) Rd / C (GFC, section 4.1).
-    """
-    return bm - (bm - b0) * drain / rate
-
-
 def gfc_sufficient_range(rate: int, tau_ps: int) -> int:
     """Return Bm - B0 [B] that suffices for GFC: 4 C tau (GFC, theorem 4.1)."""
     return 4 * bytes_in(rate, tau_ps)
-
-
-def gfc_tight_range(rate: int, tau_ps: int) -> float:
-    """Return Bm - B0 [B] below which conceptual GFC overshoots Bm: e C tau.
-
-    The delay equation q' = -(C / (Bm - B0)) q(t - tau) does not oscillate from e C tau up.
-    """
-    return math.e * rate * tau_ps / (_BITS * _PS_PER_S)
 
 
 def gfc_stage_thresholds(bm: int, b1: int, stages: int) -> list[float]:
