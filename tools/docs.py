@@ -6,6 +6,7 @@ Sphinx -> build/docs/html. Any warning of Sphinx fails the build.
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import subprocess
@@ -14,10 +15,14 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import write_atomically
 from pyorch.base.paths import Paths, default_paths
 from pyorch.cli.base import OK, command
+from pyorch.cli.main import init
+from pyorch.cli.tasks import VERBS
+from pyorch.cli.verb import Declared, installed
 from tools.notebooks import notebooks as notebooks_of
 
 if TYPE_CHECKING:
@@ -106,6 +111,7 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     _, _, readme = (paths.root / "README.md").read_text(encoding="utf-8").partition("\n")
     write_atomically(source / f"{START}.md", f"# {OVERVIEW}\n{readme.replace('](docs/', '](')}")
     write_atomically(source / "reference.md", reference())
+    write_atomically(source / "commands.md", commands())
     attributes = attribute_pages(types)
     for name, text in attributes.items():
         write_atomically(source / f"{name}.md", text)
@@ -164,12 +170,41 @@ def reference() -> str:
     """Return the page of the public names of Python, from their docstrings."""
     import pyorch
 
-    objects = {name: getattr(pyorch, name) for name in sorted(pyorch.__all__)}
+    objects = {name: getattr(pyorch, name) for name in sorted([*pyorch.__all__, "Collective"])}
     lines = ["# Python API", "", "[Python](python.md) explains how to use it.", ""]
     for name, value in objects.items():
         options = [] if hasattr(value, "model_fields") else ["   :members:"]
         lines += ["```{eval-rst}", f".. autoclass:: pyorch.{name}", *options, "```", ""]
+    lines += ["## Methods of Study that add-ons bring", ""]
+    for point in doors.points("pyorch.study"):
+        where = point.value.replace(":", ".")
+        lines += ["```{eval-rst}", f".. autofunction:: {where}", "```", ""]
     return "\n".join(lines)
+
+
+def commands() -> str:
+    """Return the page of all verbs with their words and options, from their declarations."""
+    verbs = {f"invoke {one.name}": one for one in (*VERBS, *installed([]))}
+    verbs[f"pyorch {init.name}"] = init
+    said = (
+        "Outside a checkout it is `pyorch` instead of `invoke`, and `run` instead of `experiment`."
+    )
+    lines = ["# Commands", "", said, ""]
+    for name, one in sorted(verbs.items()):
+        own = one.declared
+        words = [f"[{w.upper()}]" if w in own.defaults else w.upper() for w in own.words]
+        lines += [f"## `{' '.join([name, *words])}`", "", inspect.getdoc(one) or "", ""]
+        rows = [f"| {_option(key, own)} | {_cell(help_)} |" for key, help_ in own.help.items()]
+        lines += ["| | |", "|---|---|", *rows, ""] if rows else []
+    return "\n".join(lines)
+
+
+def _option(key: str, declared: Declared) -> str:
+    """An argument as it is typed."""
+    if key in declared.words:
+        return f"`{key.upper()}`"
+    value = "" if declared.kinds[key] is bool else " …"
+    return f"`--{key.strip('_').replace('_', '-')}{value}`"
 
 
 def index(pages: Sequence[str], notebooks: Sequence[str] = (), results: Sequence[Path] = ()) -> str:
@@ -180,11 +215,11 @@ def index(pages: Sequence[str], notebooks: Sequence[str] = (), results: Sequence
     groups: Mapping[str, Sequence[str]] = {
         "Tutorials": [START, *TUTORIALS, *notebooks],
         "How-to guides": [name for name in pages if name not in placed],
-        "Reference": [*REFERENCE, "reference", "modules", "attributes"],
+        "Reference": [*REFERENCE, "commands", "reference", "modules", "attributes"],
         "Explanation": EXPLANATION,
         "Studies": [*(name for name in RESULTS if name in pages), *studies, *tables],
     }
-    there = {*pages, *notebooks, *tables, START, "reference", "modules", "attributes"}
+    there = {*pages, *notebooks, *tables, START, "commands", "reference", "modules", "attributes"}
     return "\n" + "\n".join(
         line
         for caption, names in groups.items()

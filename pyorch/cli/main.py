@@ -21,7 +21,7 @@ from pyorch.base.paths import RENAMED
 from pyorch.cli import door, tasks
 from pyorch.cli.verb import as_task, installed, verb
 
-run = as_task(tasks.experiment.function, "run")
+run = as_task(tasks.experiment.declared.function, "run")
 
 
 @verb

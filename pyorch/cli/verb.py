@@ -55,11 +55,10 @@ class PositionalTask(Task[Any]):
 
     Invoke takes whatever follows the task for such an argument, even `--help` and an option that
     does not exist. So an argument is positional only if the command line has a word for it.
-    defaults: of those that may be left out. function: that declares it.
+    declared: by the function that it was made of.
     """
 
-    defaults: Mapping[str, str] = {}
-    function: Callable[..., int]
+    declared: Declared
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
         """Return the arguments; those without a word on the command line become options."""
@@ -73,7 +72,7 @@ class PositionalTask(Task[Any]):
         words, stray = positional_words(sys.argv[1:], name, takes_value)
         wanted = [argument for argument in arguments if argument.positional]
         for argument in wanted[len(words) :]:
-            default = self.defaults.get(str(argument.name))
+            default = self.declared.defaults.get(str(argument.name))
             if default is not None or stray:
                 argument.positional = False
                 argument.default = default or ""
@@ -106,13 +105,14 @@ def positional_words(
 
 
 @dataclass
-class _Declared:
+class Declared:
     """What a function declares: its arguments with their kinds and help.
 
     words: those that are positional; defaults: of words; texts: initial values of options. select:
     the argument that is a Select, if there is one.
     """
 
+    function: Callable[..., int]
     kinds: dict[str, Any] = field(default_factory=dict)
     help: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
@@ -121,8 +121,9 @@ class _Declared:
     select: str = ""
 
     @classmethod
-    def by(cls, function: Callable[..., int]) -> _Declared:
-        found = cls()
+    def by(cls, function: Callable[..., int]) -> Declared:
+        """Read a function."""
+        found = cls(function)
         hints = get_type_hints(function, include_extras=True)
         for name, parameter in inspect.signature(function).parameters.items():
             kind, help_, *default = get_args(hints[name])
@@ -186,7 +187,7 @@ def as_task(
     function: Callable[..., int], name: str = "", aliases: Sequence[str] = ()
 ) -> PositionalTask:
     """Make a task of invoke from a function that declares a verb; it ends with its exit code."""
-    declared = _Declared.by(function)
+    declared = Declared.by(function)
 
     def body(context: Context, **given: Any) -> None:  # noqa: ARG001 (invoke hands it over)
         try:
@@ -204,10 +205,10 @@ def as_task(
         aliases=aliases,
         positional=declared.words,
         iterable=declared.lists,
-        help=declared.help,
+        help=dict(declared.help),  # a task gives its texts away
         auto_shortflags=False,
     )
-    made.defaults, made.function = declared.defaults, function
+    made.declared = declared
     TASKS.update((made.name, *made.aliases))
     door.know([made.name])
     return made

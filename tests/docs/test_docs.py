@@ -10,10 +10,12 @@ import pytest
 
 from pyorch.base.errors import UserError
 from pyorch.base.paths import Paths
+from pyorch.cli.tasks import VERBS
+from pyorch.cli.verb import installed
 from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
-from tools.docs import build_site, write_source
+from tools.docs import build_site, commands, write_source
 from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
@@ -71,6 +73,16 @@ def test_a_link_to_a_file_of_the_repository_becomes_text(tmp_path: Path) -> None
     (tmp_path / "docs" / "gfc.md").write_text("# GFC\n\nSee [the tasks](../tasks.py).\n")
     write_source(Paths(tmp_path), SCHEMA, tmp_path / "source")
     assert (tmp_path / "source" / "gfc.md").read_text() == "# GFC\n\nSee the tasks.\n"
+
+
+def test_the_page_of_commands_has_every_verb_and_option() -> None:
+    """As declared: words in capitals, in brackets if they may be left out."""
+    page = commands()
+    for heading in ("invoke show [NAME]", "invoke minimise NAME RUN", "pyorch init FOLDER"):
+        assert f"\n## `{heading}`\n" in page
+    assert "| `--dry-run` | only show what would run |\n" in page
+    assert "| `--seeds …` | run seeds 1 to N, or N-M, instead of those in the file |\n" in page
+    assert page.count("\n## ") == len({*VERBS, *installed([])}) + 1
 
 
 def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
