@@ -16,13 +16,18 @@ from invoke.program import Program
 
 import tasks
 from pyorch.base import ends
-from pyorch.cli.verb import TASKS
 from tests.inputs import ROOT
 
 pytestmark = pytest.mark.processes
 
 LIST = (sys.executable, "-m", "invoke", "list")
 MARK = "PYORCH_TEST_MARK"
+TASKS = {
+    name
+    for one in vars(tasks).values()
+    if isinstance(one, tasks.Task)
+    for name in (one.name, *one.aliases)
+}
 VERBS = re.compile(r"pyorch\.(cli\.tasks|addons\.\w+\.verbs)")
 """Modules that declare tasks."""
 
