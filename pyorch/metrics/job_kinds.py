@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import model_validator
 from typing_extensions import override
 
+from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, Metric, RunTables, metric
 from pyorch.metrics.fields import Chosen, Need, Port
 
@@ -32,8 +33,6 @@ class JobTime(Metric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
-
         found = run.entry(self.traffic)
         if found is None:
             return None
@@ -126,8 +125,6 @@ class JobFairness(Metric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
-
         table = run.find_table("flow")
         labels = run.flows.labels
         if table is None or not set(self.traffic) <= set(labels):

@@ -29,6 +29,44 @@ namespace
 /// Maximum number of packets of a message: their sequence numbers have 32 bits.
 constexpr uint64_t MOST_PACKETS = 0xffff'ffff;
 
+/// Buffer dependencies of the paths that frames may take.
+class PathDependencies
+{
+  public:
+    /// Constructor.
+    /// @param fabric the network; outlives this.
+    explicit PathDependencies(lossless::Fabric& fabric)
+        : m_fabric(fabric)
+    {
+    }
+
+    /// Add the paths of a flow or of its answers.
+    /// @param from source. @param to destination. @param header of its frames.
+    /// @param hops path of such a frame; empty: there is none.
+    void Add(uint32_t from, uint32_t to, const lossless::Frame& header, const PathTimes::Hops& hops)
+    {
+        if (m_fabric.IsHashed() || header.pinned)
+        {
+            m_graph.Add(hops);
+        }
+        else if (!hops.empty() && m_pairs.emplace(from, to).second)
+        {
+            m_graph.Add(m_fabric.GetRoutes(), from, header);
+        }
+    }
+
+    /// @return a shortest cycle; empty: there is none.
+    PathTimes::Hops FindCycle() const
+    {
+        return m_graph.FindCycle();
+    }
+
+  private:
+    lossless::Fabric& m_fabric;                      //!< the network
+    lossless::DependencyGraph m_graph;               //!< the dependencies
+    std::set<std::pair<uint32_t, uint32_t>> m_pairs; //!< whose paths are all included
+};
+
 } // namespace
 
 Traffic::Traffic(lossless::Fabric& fabric)
@@ -297,8 +335,7 @@ Traffic::Connect()
 {
     const PathTimes times(m_fabric);
     lossless::Routes& routes = m_fabric.GetRoutes();
-    lossless::DependencyGraph dependencies;
-    std::set<std::pair<uint32_t, uint32_t>> pairs; // pairs whose paths are all included
+    PathDependencies dependencies(m_fabric);
     for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_ends[flow];
@@ -323,14 +360,7 @@ Traffic::Connect()
             continue;
         }
         const auto hops = routes.Trace(src, queuePair.GetHeader());
-        if (m_fabric.IsHashed() || routes.IsPinned(flow))
-        {
-            dependencies.Add(hops);
-        }
-        else if (!hops.empty() && pairs.emplace(src, dst).second)
-        {
-            dependencies.Add(routes, src, queuePair.GetHeader());
-        }
+        dependencies.Add(src, dst, queuePair.GetHeader(), hops);
         const int64_t ideal = times.IdealTime(queuePair, hops);
         m_idealTimes.push_back(ideal < 0 ? ideal : Later(ideal, before));
         queuePair.SetAnswersPinned(m_paths.RouteAnswers(flow, hops));
@@ -413,18 +443,9 @@ Traffic::FindCellObstacle(bool judged)
     {
         return "deadlocks are judged, and links or routes change";
     }
-    lossless::DependencyGraph dependencies;
-    const lossless::Routes& routes = m_fabric.GetRoutes();
-    std::set<std::pair<uint32_t, uint32_t>> pairs; // pairs whose paths are all included
+    PathDependencies dependencies(m_fabric);
     const auto add = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
-        if (m_fabric.IsHashed() || header.pinned)
-        {
-            dependencies.Add(routes.Trace(from, header));
-        }
-        else if (pairs.emplace(from, to).second)
-        {
-            dependencies.Add(routes, from, header);
-        }
+        dependencies.Add(from, to, header, m_fabric.GetRoutes().Trace(from, header));
     };
     for (const auto& queuePair : m_queuePairs)
     {

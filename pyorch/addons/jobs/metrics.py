@@ -10,10 +10,10 @@ from typing_extensions import override
 from pyorch.addons.jobs import spans
 from pyorch.addons.jobs.collective_kind import Collective, JobParts
 from pyorch.addons.jobs.collectives import bus_factor
+from pyorch.base.lazy import np
 from pyorch.metrics.base import Metric, RunTables, metric
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from pyorch.addons.jobs.spans import Spans
@@ -61,7 +61,6 @@ class BusBandwidth(CollectiveMetric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-
         spans = self.spans(run)
         if spans is None or not len(spans):
             return None
@@ -91,8 +90,6 @@ class IterationTime(Metric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
-
         found, spans = run.entry(self.traffic), spans_of(run, self.traffic)
         if found is None or spans is None:
             return None
@@ -125,8 +122,6 @@ class Lateness(CollectiveMetric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        import numpy as np
-
         spans = self.spans(run)
         if spans is None or not len(spans):
             return None
