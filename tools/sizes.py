@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 3_860, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
     _feature("networks", 1_000, "network"),
     _feature("networks from files", 670, "network/file.py network/plain_yaml.py"),
     _feature("traffic", 1_860, "traffic"),
@@ -60,7 +60,7 @@ FEATURES = (
     ),
     _feature("explain", 1_180, "explain cli/explain.py"),
     _feature("size", 1_170, "sizing cli/size.py"),
-    _feature("schemes, and the schema of files", 630, "catalogue cli/schemes.py cli/schema.py"),
+    _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py cli/schema.py"),
     _feature("new schemes", 290, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 670, "trace cli/trace.py"),
     _feature("the build of the C++ modules", 2_190, "build cli/build.py"),

@@ -26,6 +26,8 @@ from pyorch.base.paths import Paths
 from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.build.sources import Module, present_modules
 from pyorch.files.presets import read_presets
+from pyorch.files.schemes import SchemeFile, Value
+from pyorch.files.variants import read_library
 from pyorch.network import topology
 from pyorch.setting.attributes import (
     INTERFACES,
@@ -41,6 +43,7 @@ from pyorch.setting.attributes import (
 from pyorch.traffic import base as traffic
 
 NARROWEST, WIDEST = 60, 100
+LIBRARY = "library"
 #: What the keys that are the same in every kind are for; the models say only what they may be.
 _UNITS = {
     "_bps": ('a rate such as "10Gbps"', format_rate),
@@ -93,7 +96,7 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
         section: {name: one.source for name, one in named.items()}
         for section, named in read_presets(paths).items()
     }
-    entries = []
+    entries = [_of_library(scheme) for scheme in read_library(paths)]
     for key, interface in INTERFACES.items():
         if key == "host_agents":
             continue  # the same types as agents
@@ -126,13 +129,18 @@ def all_entries(types: Catalogue, paths: Paths) -> list[Entry]:
 def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
     """Return the entries that a person means: by name, TypeId, module, group or preset.
 
+    A tuned scheme comes first, before what else has its name.
     Raises UserError with the nearest name when there is none.
     """
     wanted = fold(name)
+    tuned = [one for one in entries if one.group == LIBRARY and wanted in map(fold, _tuned(one))]
+    others = [entry for entry in entries if entry.group != LIBRARY]
     for spelling in (_names, _modules_of, _presets_of):
-        found = [entry for entry in entries if wanted in map(fold, spelling(entry))]
+        found = [entry for entry in others if wanted in map(fold, spelling(entry))]
         if found:
-            return found
+            return [*tuned, *found]
+    if tuned:
+        return tuned
     known = [
         one
         for entry in entries
@@ -142,6 +150,10 @@ def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
     what = f"there is no scheme, topology or kind of traffic or metric {name!r}"
     hint = suggest(name, names) or suggest(name, dict.fromkeys(known))
     raise UserError([Problem("NAME", what, one_of(names, 60), hint)])
+
+
+def _tuned(entry: Entry) -> list[str]:
+    return [LIBRARY, entry.name, *re.findall(r'"([^"]*)"', entry.used)]
 
 
 def _names(entry: Entry) -> list[str]:
@@ -156,6 +168,23 @@ def _modules_of(entry: Entry) -> list[str]:
 
 def _presets_of(entry: Entry) -> list[str]:
     return list(entry.presets)
+
+
+def _of_library(scheme: SchemeFile) -> Entry:
+    """A tuned scheme: its keys are the parameters that it sets, each with its value and source."""
+    chosen = [
+        Key(key, json.dumps(value), "a choice of classes") for key, value in scheme.chosen.items()
+    ]
+    values = [Key(key, _rule(one), one.source) for key, one in scheme.values.items()]
+    used = f'variants = ["{(scheme.short or scheme.name).lower()}"]'
+    keys = (*(key for key in chosen if key.default != "[]"), *values)
+    return Entry(LIBRARY, scheme.name, "", used, scheme.about, "", keys)
+
+
+def _rule(value: Value) -> str:
+    """Return a value as a file has it, or the rule that gives it."""
+    rule = value.size or value.time or value.number
+    return f"{rule} (a rule)" if rule else json.dumps(value.value)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -322,6 +351,7 @@ def _tables(model: type[BaseModel]) -> str:
 
 
 _HEADINGS = {
+    LIBRARY: "tuned schemes: variants of an experiment, by name",
     "flow_control": "flow controls: hop by hop, on every port",
     "agents": "agents: of a whole switch or host",
     "forwarding": "forwarding policies: how a switch chooses among equal-cost paths",
@@ -347,6 +377,8 @@ def render(entries: Sequence[Entry], width: int, whole: bool) -> list[str]:
 def _short(entry: Entry, width: int) -> list[str]:
     title = f"{entry.name} ({entry.other})" if entry.other else entry.name
     lines = [f"    {title}", *_wrap(entry.help, 8, width)]
+    if entry.group == LIBRARY:
+        return lines
     keys = ", ".join(
         key.name if key.default is None else f"{key.name} = {key.default}" for key in entry.keys
     )

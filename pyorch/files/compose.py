@@ -11,6 +11,7 @@ from typing import Any
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings, Path
 from pyorch.files.find import Document
+from pyorch.files.layers import SCHEMES
 from pyorch.files.model import SCENARIO, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.variants import EXTENDS, FILES, MODULES
@@ -31,6 +32,8 @@ def composed(
     findings = Findings(document.label, document.places, list(document.problems))
     given, problems = chosen_overrides(document.content.get("set", {}), overrides, findings)
     content = copy.deepcopy(dict(document.content))
+    if isinstance(content.get("variants"), list):
+        content["variants"] = {SCHEMES: content["variants"]}
     problems += findings.problems
     for override in given:
         try:
@@ -95,7 +98,7 @@ def _apply(content: dict[str, Any], override: Override) -> list[Problem]:
 
 def _keep_variants(content: dict[str, Any], override: Override) -> list[Problem]:
     wanted, variants = variants_of(override), _table(content, "variants")
-    if FILES in variants or MODULES in variants:
+    if not {SCHEMES, FILES, MODULES}.isdisjoint(variants):
         what = "variants that other files bring cannot be chosen in a file"
         return [Problem(override.where, what, None, "save it without only()")]
     content["variants"] = {name: one for name, one in variants.items() if name in wanted}

@@ -20,6 +20,8 @@ from pyorch.files.model import EACH, ENTRIES
 Places = dict[Path, Place]
 """Places of keys that are not at their own place in the file; nested keys follow them."""
 _SET = ("set",)
+SCHEMES = "schemes"
+"""Key of [variants] that names schemes of the library; `variants = [...]` stands for it."""
 MAX_FILES = 200
 """Files that one may include, with those that they include."""
 _TOO_MANY = f"more than {MAX_FILES} files are included"
@@ -61,6 +63,8 @@ class _Layers:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             what = f"{names!r} is not a list of files"
             raise UserError([Problem(f"{label}: include", what, '["parts/common.toml"]')])
+        if isinstance(content.get("variants"), list):  # tables can be laid over each other
+            content["variants"] = {SCHEMES: content["variants"]}
         whole: dict[str, Any] = {}
         places: Places = {}
         problems: list[Problem] = []

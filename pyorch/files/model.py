@@ -49,6 +49,9 @@ class VariantsTable(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Patch]
 
+    schemes: list[str] = Field(
+        default=[], description="Tuned schemes by name: 'pfc+dcqcn'. `variants = [...]` is short."
+    )
     files: str | list[str] = Field(
         default=[], description="Files with variants, relative to this one: 'schemes/*.toml'."
     )
@@ -97,9 +100,9 @@ class ExperimentFile(Table):
     )
     traffic: Tables = Field(description="Flows, by their 'kind'.")
     fault: Tables = Field(default=[], description="Faulty hosts, by their 'kind'.")
-    variants: Annotated[VariantsTable, Whole()] = Field(
+    variants: Annotated[VariantsTable | list[str], Whole()] = Field(
         default_factory=VariantsTable,
-        description="Sets of changes that are compared with each other.",
+        description="Sets of changes that are compared, or the names of tuned schemes.",
     )
     sweep: Annotated[SweepTable, Whole()] = Field(
         default_factory=SweepTable, description="Keys, and the values to sweep over."

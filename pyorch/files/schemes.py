@@ -1,7 +1,7 @@
 """Scheme files: a scheme with its parameters and the source of each.
 
-`[variants] files = "schemes/*.toml"` names them: each is a variant, so that a scheme is added to
-every experiment of a comparison by adding one file. Values may be rules, which
+`variants = ["pfc+dcqcn"]` names those of the library, experiments/schemes (pyorch.files.library),
+`[variants] files = "schemes/*.toml"` others: each is a variant. Values may be rules, which
 are evaluated for the network, the rate and the buffer of each setting (`environment`), so that
 every scheme is tuned by the rule of its source and by nothing else.
 """
@@ -23,7 +23,9 @@ from pyorch.base.units import format_bytes, format_time, parse_bytes, parse_time
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import DEFAULTS
 from pyorch.sizing.checks import (
+    DEFAULT_BUFFER,
     DEFAULT_HEADER,
+    DEFAULT_LOSSY_POOL,
     DEFAULT_OVERHEAD,
     DEFAULT_PAYLOAD,
     MIN_FRAME,
@@ -71,9 +73,13 @@ class Value(Table):
 
 
 class SchemeFile(Table):
-    """A scheme file's content, besides `include`. values: dotted keys of an experiment file."""
+    """A scheme file's content, besides `include`.
+
+    short: another name for it. values: dotted keys of an experiment file.
+    """
 
     name: str = Field(min_length=1)
+    short: str = ""
     about: str = Field(min_length=1)
     flow_control: list[str] = Field(default=[])
     agents: list[str] = Field(default=[])
@@ -123,9 +129,9 @@ def environment(
 
     rate [B/s] and delay [s]: those of the fastest and of the longest link; control_delay [s];
     frame, wire: size of a full data frame without and with preamble and gap [B]; buffer: that of a
-    switch [B]; ports: those of the switch with the most; headroom: eta' of such a port, as demanded
-    by PFC [B]; share: each port's part of the buffer after headroom [B]. Raises UserError if the
-    buffer has no size.
+    switch [B]; lossless: its part for lossless classes [B]; ports: those of the switch with the
+    most; headroom: eta' of such a port, as demanded by PFC [B]; share: each port's part of
+    `lossless` after headroom [B]. Raises UserError if there is no switch.
     """
     sections = ("port", "buffer", "queue_pair")
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)
@@ -137,12 +143,9 @@ def environment(
     if SWITCH not in network.kinds.tolist():
         what = "there is no switch, whose ports the schemes' rules are about"
         raise UserError([Problem(f"{scene}: topology", what)])
-    if "size" not in buffer:
-        raise UserError(
-            [Problem(f"{scene}: buffer.size", "missing", None, "the schemes' rules need it")]
-        )
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
-    size = parse_bytes(buffer["size"])
+    size = _bytes(buffer, "size", DEFAULT_BUFFER)
+    lossless = max(0, size - _bytes(buffer, "lossy_pool", DEFAULT_LOSSY_POOL))
     run = Frames(
         payload=_bytes(queue_pair, "payload_size", DEFAULT_PAYLOAD),
         header=_bytes(queue_pair, "header_size", DEFAULT_HEADER),
@@ -163,9 +166,10 @@ def environment(
         "frame": float(frame),
         "wire": float(frame + run.overhead),
         "buffer": float(size),
+        "lossless": float(lossless),
         "ports": float(ports),
         "headroom": float(headroom),
-        "share": size / ports - headroom,
+        "share": lossless / ports - headroom,
     }
 
 

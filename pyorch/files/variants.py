@@ -1,8 +1,8 @@
-"""Variants: from the file itself, from files next to it, and from modules' comparison.toml.
+"""Variants: of the library, the file itself, files next to it, and modules' comparison.toml.
 
 A file with variants has tables [variants.NAME], patches as in an experiment, or is a scheme file
 (pyorch.files.schemes). Those of modules join if they choose a scheme under a key that `modules`
-names. A table with `extends` is laid over another variant.
+names. A table with `extends` is laid over another variant, or over a scheme of the library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.findings import Findings, Path, dotted
 from pyorch.base.paths import Paths
 from pyorch.build.sources import present_modules
-from pyorch.files.layers import read_layers
+from pyorch.files.layers import SCHEMES, read_layers
+from pyorch.files.library import Library, scheme_files
 from pyorch.files.model import Compared, is_whole
 from pyorch.files.patch import PatchError, leaves, nest
 from pyorch.files.schemes import CHAINS, SchemeFile, read_scheme
@@ -28,6 +29,7 @@ EXTENDS = "extends"
 """Key of [variants.NAME] that is no change: the variant over which it is laid."""
 COMPARED = get_args(Compared)
 _PATTERN = 'files, "schemes/*.toml"'
+_TABLE = '[variants.NAME], or variants = ["pfc+dcqcn", "irn"]'
 _SHAPE = f"[variants.NAME] that chooses one of {', '.join(COMPARED)}"
 
 
@@ -67,19 +69,33 @@ def read_variants(
 ) -> dict[str, Variant]:
     """Return all variants of [variants] by name, in the order in which they run.
 
-    First those of the table, then those of files in `folder`, then those of modules. Notes problems
-    of the table and of the files.
+    First those of the library, then those of the table, those of files in `folder`, and those of
+    modules. Notes problems of the table and of the files.
     """
+    if isinstance(table, list):
+        table = {SCHEMES: table}
     if not isinstance(table, dict):
-        findings.add(("variants",), f"{table!r} is not a table", "[variants.NAME]")
+        findings.add(("variants",), f"{table!r} is not a table", _TABLE)
         return {}
-    named = {key: one for key, one in table.items() if key not in (FILES, MODULES)}
-    found = dict(_patched(named, findings))
+    library = Library(paths)
+    found: dict[str, Variant] = {}
+    _add(found, _of_library(table.get(SCHEMES, []), library, findings), findings)
+    named = {key: one for key, one in table.items() if key not in (SCHEMES, FILES, MODULES)}
+    _add(found, _patched(named, findings), findings)
     for file in _files(table.get(FILES, []), folder, findings):
         _add(found, _read(file, file.name, findings), findings)
-    found = _linked(found, findings)
+    found = _linked(found, findings, library)
     _add(found, _of_modules(table.get(MODULES, []), bool(found), paths, findings), findings)
     return found
+
+
+def read_library(paths: Paths) -> list[SchemeFile]:
+    """Return the schemes that every experiment may name. Raises UserError with their problems."""
+    findings = Findings("")
+    read = [one for place in scheme_files(paths) for one in _read(*place, findings)]
+    if findings.problems:
+        raise UserError(findings.problems)
+    return [variant.scheme for _, variant in read if variant.scheme]
 
 
 def read_patches(
@@ -126,9 +142,40 @@ def _patched(table: object, findings: Findings) -> Iterator[tuple[str, Variant]]
         yield name, Variant(findings.file, name, changes, extends=extends.get(name, ""))
 
 
-def _linked(found: Mapping[str, Variant], findings: Findings) -> dict[str, Variant]:
-    """Return variants with those that they extend; notes unknown ones and circles."""
+def _of_library(
+    names: object, library: Library, findings: Findings
+) -> Iterator[tuple[str, Variant]]:
+    """Yield the schemes of the library that a list names; notes unknown ones."""
+    path: Path = ("variants", SCHEMES)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        findings.add(path, f"{names!r} is not allowed", 'names of schemes, ["pfc+dcqcn", "irn"]')
+        return
+    for name in names:
+        try:
+            known = library.find(name)
+        except UserError as error:
+            findings.merge(error.problems)
+            return
+        if known is None:
+            library.missing(name, path, findings)
+        else:
+            yield from _read(*known, findings)
+
+
+def _linked(
+    own: Mapping[str, Variant], findings: Findings, library: Library | None = None
+) -> dict[str, Variant]:
+    """Return variants with those that they extend; notes unknown ones and circles.
+
+    library: where what is extended may be, too.
+    """
     linked: dict[str, Variant] = {}
+    found = dict(own)
+    for name, variant in own.items():
+        if library and variant.extends and variant.extends not in found:
+            for known, below in _of_library([variant.extends], library, Findings("")):
+                found[name] = replace(variant, extends=known)
+                found.setdefault(known, below)
     for name in found:
         way = [name]  # a loop, since a long line must not be a deep recursion
         while (base := found[way[-1]].extends) in found and base not in (*way, *linked):
@@ -143,7 +190,7 @@ def _linked(found: Mapping[str, Variant], findings: Findings) -> dict[str, Varia
             _complain(last, what, allowed, suggest(base, others), findings)
         for one in reversed(way):
             linked[one] = replace(found[one], base=linked.get(found[one].extends))
-    return {name: linked[name] for name in found}
+    return {name: linked[name] for name in own}
 
 
 def _complain(

@@ -54,6 +54,8 @@ _RATES = (("ns3::gfc::MultiStageGfc", "MinRate"),)
 #: Used if the modules do not give them: a payload, and the headers of RoCEv2 as counted by other
 #: simulators [B].
 DEFAULT_PAYLOAD, DEFAULT_HEADER = 1000, 48
+#: The buffer of a switch, and its part for lossy classes [B].
+DEFAULT_BUFFER, DEFAULT_LOSSY_POOL = 16_000_000, 1_000_000
 #: Preamble and gap, and the shortest frame, of Ethernet [B].
 DEFAULT_OVERHEAD, MIN_FRAME = 20, 64
 

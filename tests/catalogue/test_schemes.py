@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 from pyorch.base.errors import UserError
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
-from pyorch.files.find import list_experiments
+from pyorch.files.find import list_experiments, made_document
 from pyorch.files.load import load_experiment
 from pyorch.files.schemes import CHAINS, SchemeFile, environment, evaluate
-from pyorch.files.variants import read_variants
+from pyorch.files.variants import read_library, read_variants
+from pyorch.setting.attributes import TypeInfo, catalogue, number, section_of
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, network
 from tools.bakeoff.sensitivity import load_asked
@@ -201,7 +203,8 @@ def test_lists_of_set_of_included_files_come_first(tmp_path: Path) -> None:
 
 def test_rules_know_the_setting() -> None:
     """Names of a star of 4 ports at 10 Gb/s, worked out by hand."""
-    names = environment({"buffer": {"size": "400KB"}}, network(kind="star", hosts=4))
+    buffer = {"size": "400KB", "lossy_pool": "0B"}
+    names = environment({"buffer": buffer}, network(kind="star", hosts=4))
     # eta' = 2 (1250 + 1068) + 3840 + 84 + 1048
     assert names["headroom"] == 2 * (1250 + 1068) + 3840 + 84 + 1048
     assert names["share"] == 100_000 - names["headroom"]
@@ -270,6 +273,112 @@ def test_what_is_wrong_with_a_scheme_file_is_told(
     assert any(message in text for text in told), told
 
 
+LISTED = MINIMAL + '[variants]\nschemes = ["gfc", "Pfc+Dcqcn", "irn"]\n'
+
+
+@pytest.fixture(scope="module")
+def built() -> tuple[TypeInfo, ...]:
+    """The types of the built modules."""
+    from pyorch.build import ensure_built, load_schema
+
+    return tuple(load_schema(ensure_built()))
+
+
+@pytest.mark.cpp
+def test_schemes_are_variants_by_name(tmp_path: Path, built: tuple[TypeInfo, ...]) -> None:
+    """By name, short name or file, in any case; as a list, in a table, and through Python."""
+    file = tmp_path / "scene.toml"
+    file.write_text(LISTED)
+    found = load_experiment(file, (), built)
+    assert found.variants == ("GFC-stages", "PFC+DCQCN", "IRN")
+    short = 'variants = ["GFC-stages", "pfc-dcqcn", "IRN"]\n' + MINIMAL
+    file.write_text(short)
+    forms = [form(point) for point in found.points]
+    assert [form(point) for point in load_experiment(file, (), built).points] == forms
+    made = made_document("scene", tomllib.loads(short), Paths(ROOT))
+    assert [form(point) for point in load_experiment(made, (), built).points] == forms
+    one = load_experiment(file, ('variants=["irn"]', "variants.IRN.port.control_delay=2us"), built)
+    assert one.variants == ("IRN",)
+    assert form(one.points[0])["attributes"]["ns3::lossless::Port"]["ControlDelay"] == "2000000ps"
+    assert found.points[2].setting.run.allow_loss
+    assert not found.points[1].setting.run.allow_loss
+    include = tmp_path / "upper.toml"
+    include.write_text('include = ["scene.toml"]\n[variants.Late]\nport.control_delay = "9us"\n')
+    assert load_experiment(include, (), built).variants == (*found.variants, "Late")
+
+
+@pytest.mark.cpp
+def test_a_variant_extends_a_scheme_that_is_not_compared(
+    tmp_path: Path, built: tuple[TypeInfo, ...]
+) -> None:
+    """Its changes come after those of the scheme."""
+    file = tmp_path / "scene.toml"
+    file.write_text(MINIMAL + '[variants.Eager]\nextends = "pfc"\nbuffer.alpha = 0.5\n')
+    found = load_experiment(file, (), built)
+    assert found.variants == ("Eager",)
+    buffer = form(found.points[0])["attributes"]["ns3::lossless::SharedBuffer"]
+    assert (buffer["Alpha"], buffer["XonOffset"]) == ("0.5", "3072")
+
+
+def test_a_project_has_schemes_of_its_own(tmp_path: Path) -> None:
+    """They come before those of the package, and what is wrong is told with their file."""
+    paths = project(tmp_path)
+    (paths.experiments / "schemes").mkdir()
+    own = paths.experiments / "schemes" / "mine.toml"
+    own.write_text(PFC.replace('"PFC"', '"Mine"'))
+    scene = paths.experiments / "duel" / "scene.toml"
+    scene.write_text('variants = ["mine"]\n' + MINIMAL)
+    assert load_experiment("duel/scene", (), SCHEMA, paths).variants == ("Mine",)
+    scene.write_text('variants = ["mne", 3]\n' + MINIMAL)
+    assert "variants.schemes: ['mne', 3] is not allowed" in complaints(paths)[0]
+    scene.write_text('variants = ["mne"]\n' + MINIMAL)
+    (told,) = complaints(paths)
+    assert "variants.schemes: there is no scheme 'mne'" in told
+    assert "did you mean 'Mine'?" in told
+    own.write_text('name = "Mine"')
+    scene.write_text('variants = ["mine"]\n' + MINIMAL)
+    assert complaints(paths)[0].startswith("schemes/mine.toml: about: missing")
+
+
+@pytest.mark.cpp
+def test_rules_take_the_defaults_of_the_buffer(built: tuple[TypeInfo, ...]) -> None:
+    """16 MB, of which 1 MB is for lossy classes, as the modules have it."""
+    names = environment({}, network(kind="star", hosts=4))
+    assert (names["buffer"], names["lossless"]) == (16e6, 15e6)
+    assert names["share"] == 15e6 / 4 - names["headroom"]
+    initial = section_of(catalogue(built), {}, "buffer")
+    assert initial is not None
+    assert number(initial["Size"]) == names["buffer"]
+    assert number(initial["LossyPool"]) == names["buffer"] - names["lossless"]
+
+
+@pytest.mark.cpp
+@pytest.mark.parametrize("rate", ["10Gbps", "25Gbps", "100Gbps", "400Gbps"])
+def test_every_scheme_of_the_library_fits_every_rate(
+    tmp_path: Path, rate: str, built: tuple[TypeInfo, ...]
+) -> None:
+    """No value is refused on a leaf-spine with the default buffer, whatever the rate."""
+    names = [scheme.name for scheme in read_library(Paths(ROOT))]
+    assert len(names) == len(set(names)) > 20
+    file = tmp_path / "scene.toml"
+    network = f"""
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 8
+rate = "{rate}"
+uplink_rate = "{rate}"
+delay = "1us"
+"""
+    text = (
+        MINIMAL[: MINIMAL.index("[topology]")] + network + MINIMAL[MINIMAL.index("[[traffic]]") :]
+    )
+    file.write_text(f"variants = {names}\n{text}")
+    found = load_experiment(file, (), built)
+    assert found.variants == tuple(names)
+
+
 NOT_NAMED = {
     # the preset `parameters` gives them; its source stands in the module's presets.toml
     "dcqcn": "additive_increase alpha_interval byte_counter clamp_target cnp_interval cut_on"
@@ -302,7 +411,7 @@ NOT_NAMED = {
 
 def shipped(*files: str) -> dict[str, SchemeFile]:
     """The scheme files of the bake-off, by name; without patterns all of them."""
-    folder, findings = ROOT / "experiments" / "bakeoff", Findings("x")
+    folder, findings = ROOT / "experiments", Findings("x")
     patterns = list(files) or ["schemes/*.toml", "schemes/combined/*.toml"]
     found = read_variants({"files": patterns}, folder, Paths(ROOT), findings)
     assert findings.problems == []

@@ -137,7 +137,7 @@ def test_the_guides_example_chooses_both_ends(tmp_path: Path) -> None:
     (tmp_path / "ns3-modules").symlink_to(ROOT / "ns3-modules")
     point = load_experiment("x", (), load_schema(ensure_built()), write(tmp_path, block + MINIMAL))
     chosen = form(point.points[0])["attributes"]
-    assert chosen["ns3::dcqcn::Dcqcn"]["DecreaseInterval"] == "4000000ps"
+    assert chosen["ns3::dcqcn::Dcqcn"]["DecreaseInterval"] == "50000000ps"
     assert chosen["ns3::lossless::EcnMarking"]["Kmax"] == "400000"
 
 
@@ -180,7 +180,8 @@ def test_presets_are_listed_and_found_with_their_sources(tmp_path: Path) -> None
 def test_irn_is_found() -> None:
     """A preset of the queue pairs, without a class of its own."""
     types = catalogue(load_schema(ensure_built()))
-    (found,) = choose(all_entries(types, Paths(ROOT)), "irn")
+    tuned, found = choose(all_entries(types, Paths(ROOT)), "irn")
+    assert (tuned.group, tuned.used) == ("library", 'variants = ["irn"]')
     assert found.name == "queue_pair"
     values = read_presets(Paths(ROOT))["queue_pair"]["irn"].values
     assert values["retransmit"] == "selective"

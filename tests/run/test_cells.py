@@ -16,7 +16,7 @@ from tests.forms import form
 
 pytestmark = [pytest.mark.cpp, pytest.mark.slow]
 
-SCHEMES = Path(__file__).parents[2] / "experiments" / "bakeoff" / "schemes"
+SCHEMES = Path(__file__).parents[2] / "experiments" / "schemes"
 
 STUDY = """
 title = "cells"

@@ -44,7 +44,7 @@ SHARE = 10
 """In a run too short for SONiC's default the watchdog waits for 1/SHARE of the run."""
 REPEAT = {"retransmit": "go_back_n", "timeout": "1ms"}
 """Set if senders do not retransmit, because cures may drop frames; as in the bake-off."""
-FILES_OF_SCHEMES = ["bakeoff/schemes/*.toml", "bakeoff/schemes/combined/*.toml"]
+FILES_OF_SCHEMES = ["schemes/*.toml", "schemes/combined/*.toml"]
 """Relative to the folder of the package's own experiments."""
 
 
@@ -180,7 +180,7 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
     variants = read_variants(asked, paths.studies, paths, findings)
     if findings.problems:
         raise UserError(findings.problems)
-    scene = {**base, "buffer": {"size": size, **base.get("buffer", {})}}
+    scene = {**base, "buffer": {"size": size, **base.get("buffer", {}), "lossy_pool": "0B"}}
     own = base.get("flow_control", [])
     changes = {name: _changes(one, scene, network) for name, one in variants.items()}
     plain = {
@@ -195,9 +195,7 @@ def _schemes(base: Content, network: Topology, size: str, paths: Paths) -> Itera
         if isinstance(found, str):
             yield Cure(name, SCHEMES, about, None, found)
         elif _control(found, own) != own:
-            tuned: dict[Path, Any] = {("buffer", "lossy_pool"): "0B"}  # as in the rules
-            tuned |= found
-            yield Cure(name, SCHEMES, about, _changed(scene, _joined(tuned, scene)))
+            yield Cure(name, SCHEMES, about, _changed(scene, _joined(found, scene)))
         elif _more(found, base):
             kept = {path: value for path, value in found.items() if path not in plain}
             kept |= {path: value for path, value in found.items() if path[0] in LISTS}
