@@ -76,6 +76,7 @@ def test_only_what_the_seeds_tell_apart_is_best() -> None:
     st.lists(st.floats(1, 100), min_size=3, max_size=6),
     st.lists(st.floats(1, 100), min_size=3, max_size=6),
 )
+@pytest.mark.slow
 def test_the_test_is_the_paired_t_test(first: list[float], second: list[float]) -> None:
     """Told apart exactly where the paired interval, by the table of t, is beyond 1 %."""
     n = min(len(first), len(second))
@@ -174,6 +175,7 @@ def test_one_seed_decides_nothing() -> None:
     assert verdict(empty) == "No scheme has a value at this size."
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_is_in_the_tables(tmp_path: Path) -> None:
     """Every mean is on the page, costs are added up, and the files are reproducible."""
     table = runs(PFC=[50, 90, 70], A=[20, 60, 40], B=[31, 70, 49])
@@ -392,6 +394,7 @@ def test_a_sentence_has_to_survive_what_it_does_not_except() -> None:
     assert say(excepting, Tables(rows, (), [untold])).left_open == ()
 
 
+@pytest.mark.slow
 def test_the_shipped_attacks_can_be_made() -> None:
     """Their studies have the metrics and schemes; advice names claims and attacks of the file."""
     from pyorch.files.load import load_experiment

@@ -32,6 +32,7 @@ SHARE = Nature(limits=(0.0, 1.0))
 
 
 @given(st.integers(1, 400), st.data())
+@pytest.mark.slow
 def test_clopper_pearson_is_that_of_scipy(n: int, data: st.DataObject) -> None:
     """Of the exact test, two-sided."""
     from scipy.special import betaincinv  # later: each worker would load it that only collects

@@ -530,6 +530,7 @@ def _suites_beside(profiles: Mapping[str, Collection[str]], expression: str) -> 
     return {name: [SuiteResult("a", True, os.nice(0), "")] for name in profiles}
 
 
+@pytest.mark.slow
 def test_suites_run_beside_pytest_and_nicer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

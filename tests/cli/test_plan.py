@@ -182,6 +182,7 @@ def shuffled(value: Any) -> Any:
 
 
 @given(TABLES)
+@pytest.mark.slow
 def test_a_hash_does_not_depend_on_the_order_of_keys(data: dict[str, Any]) -> None:
     """It is one of the content, whatever that is."""
     texts = json.dumps(data), json.dumps(shuffled(data))

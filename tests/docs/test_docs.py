@@ -85,6 +85,7 @@ def test_the_page_of_commands_has_every_verb_and_option() -> None:
     assert page.count("\n## ") == len({*VERBS, *installed([])}) + 1
 
 
+@pytest.mark.slow
 def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
     """GROUP.STUDY.FIGURE.png names a figure of a study, and some page shows it."""
     paths = Paths(ROOT)
@@ -108,6 +109,7 @@ def test_study_pages_have_pictures_and_answers() -> None:
         assert without == [], page
 
 
+@pytest.mark.slow
 def test_the_gallery_has_every_picture_of_a_study() -> None:
     """As it is written with the pictures: with the titles and questions of the studies now."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")

@@ -721,6 +721,7 @@ def test_a_time_limit_survives_being_written(seconds: int) -> None:
 
 
 @given(first=st.integers(0, 12), count=st.integers(1, 12), indexed=st.booleans())
+@pytest.mark.slow
 def test_a_job_reads_its_own_runs(
     tmp_path_factory: pytest.TempPathFactory, first: int, count: int, indexed: bool
 ) -> None:

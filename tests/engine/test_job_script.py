@@ -129,6 +129,7 @@ def a_job(name: str, other: str, site: Settings = SITE) -> Iterator[Job]:
 @example(NASTY[0], NASTY[1])
 @example(NASTY[5], NASTY[14])
 @example(NASTY[12], NASTY[6])
+@pytest.mark.slow
 def test_the_script_passes_on_exactly_what_was_named(name: str, other: str) -> None:
     """Arguments, environment and folder are those bytes; nothing is printed, no file is made."""
     with a_job(name, other, Settings(cores_per_job=2, build_on_node=True)) as job:

@@ -123,6 +123,7 @@ def load_document(document: dict[str, Any]) -> Experiment:
 @example(("trace", 0, "classes"), "x")
 @example(("metric", 0, "port"), True)
 @example(("sweep",), {"": 1})
+@pytest.mark.slow
 def test_any_odd_value_is_refused_in_words_or_can_be_run(place: Place, value: Any) -> None:
     """A file with one odd value is a UserError, or a plan whose flows can be made."""
     try:

@@ -224,6 +224,7 @@ def pairwise_time(sizes: Sequence[int], pause: int) -> int:
 
 @pytest.mark.parametrize("packets", [3, 10, 40, 100])
 @pytest.mark.parametrize("pause", [US // 10, 3 * US])
+@pytest.mark.slow
 def test_trees_of_all_sizes_have_a_closed_form(packets: int, pause: int) -> None:
     """Whichever of the messages meet: of 2 to 13 ranks, and so also where a level is not full."""
     size = packets * KB

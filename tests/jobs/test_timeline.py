@@ -80,6 +80,7 @@ BARS = st.builds(
 
 
 @given(st.lists(BARS, max_size=30))
+@pytest.mark.slow
 def test_events_of_a_thread_nest(bars: list[Bar]) -> None:
     """However bars overlap; and none is lost."""
     document = trace_events(bars, ["h0", "h1"])

@@ -82,6 +82,7 @@ def test_a_straight_border_is_as_on_the_whole_grid(
 
 @given(st.tuples(*[st.floats(0.2, 0.8)] * 2), st.floats(0.3, 0.5))
 @settings(max_examples=40, deadline=None)
+@pytest.mark.slow
 def test_a_round_region_is_as_on_the_whole_grid(centre: tuple[float, float], radius: float) -> None:
     """The border is followed into cells whose corners are all outside."""
 
@@ -133,6 +134,7 @@ def _decisions(seeds: int, p: float) -> dict[Verdict, float]:
 
 
 @pytest.mark.parametrize("seeds", [6, 8, 10, 16, 20, 32, 64, 100])
+@pytest.mark.slow
 def test_a_point_is_decided_wrongly_in_one_case_of_twenty_at_most(seeds: int) -> None:
     """Although it is looked at several times: where p is 1/2 each verdict is wrong."""
     exact = _decisions(seeds, 0.5)

@@ -211,6 +211,7 @@ class _Hops:
 
 @settings(max_examples=40, deadline=None)
 @given(networks())
+@pytest.mark.slow
 def test_prices_of_up_down_routing_are_those_of_its_paths(network: Topology) -> None:
     """With one next hop by the paths themselves, with all by a recursion over fractions."""
     updown = UpDown.of(network)

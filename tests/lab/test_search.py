@@ -501,6 +501,7 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
         ("--map --out found.toml", "is not a valid name of a table"),
     ],
 )
+@pytest.mark.slow
 def test_options_that_cannot_be_are_told(words: str, said: str, tmp_path: Path) -> None:
     """With exit code 2, before anything is built or run."""
     line = [sys.executable, "-m", "pyorch", "search", "none.toml", *words.split()]

@@ -281,6 +281,7 @@ def test_a_link_to_no_node_is_refused_by_its_name(
 
 @given(st.data())
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_no_content_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
     """Neither random values where nodes and links are expected, nor damaged files."""
     kind = data.draw(st.sampled_from(["json", "graphml", "yml", "csv"]))
@@ -367,6 +368,7 @@ def _timed(file: str, folder: Path) -> tuple[Any, list[str], float]:
     ],
     ids=["merges", "aliases", "chain"],
 )
+@pytest.mark.slow
 def test_yaml_is_counted_before_it_is_written_out(text: str, tmp_path: Path) -> None:
     """A kilobyte can stand for more values than any memory holds: it is refused as what it is."""
     (tmp_path / "n.yml").write_text(text)
@@ -385,6 +387,7 @@ def test_an_alias_of_a_long_text_is_never_written_out(tmp_path: Path) -> None:
     assert resolved is not None, problems
 
 
+@pytest.mark.slow
 def test_a_network_has_a_bound(tmp_path: Path) -> None:
     """Of bytes before a file is parsed, and of nodes and links before anything is made of them."""
     (tmp_path / "n.yml").write_text("#" * (MAX_YAML + 1))
@@ -402,6 +405,7 @@ def test_a_network_has_a_bound(tmp_path: Path) -> None:
         assert taken < 2
 
 
+@pytest.mark.slow
 def test_many_wrong_parts_take_no_longer_than_they_must(tmp_path: Path) -> None:
     """40,000 nodes without a link, and links whose ends are 20,000 unknown nodes."""
     apart = {"nodes": [{"id": f"n{n}"} for n in range(40_000)], "edges": []}

@@ -411,6 +411,7 @@ LIVE = ("timeseries", "pause_map", "deadlock_map")
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
+@pytest.mark.drawing
 def test_every_kind_draws(name: str) -> None:
     """Each kind draws, and its data hold what it shows."""
     specs = study() if name == "timeseries" else sweep(2)
@@ -583,6 +584,7 @@ def test_what_colour_tells_apart_grey_print_does_too(name: str) -> None:
     assert seen > 1
 
 
+@pytest.mark.drawing
 def test_the_colours_of_a_heatmap_are_ordered_in_grey() -> None:
     """Its colour map gets lighter, or darker, all the way."""
     drawn = draw(FIGURES["heatmap"], sweep(2))
@@ -593,6 +595,7 @@ def test_the_colours_of_a_heatmap_are_ordered_in_grey() -> None:
 
 
 @pytest.mark.parametrize(("value", "limits"), [(0.0, (0, 1)), (5.0, (0, 5))])
+@pytest.mark.drawing
 def test_a_heatmap_of_equal_values_has_colours_from_0(
     value: float, limits: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -624,6 +627,7 @@ def test_a_heatmap_says_where_flows_did_not_finish(monkeypatch: pytest.MonkeyPat
     assert [text.get_position() for text in axes.texts if text.get_text() == "∞"] == [(1.5, 1.5)]
 
 
+@pytest.mark.drawing
 def test_line_shows_mean_and_interval_over_seeds() -> None:
     """Means in the data behind a figure equal those of pandas."""
     specs = sweep(3)
@@ -695,6 +699,7 @@ def test_nothing_to_draw_is_an_error_not_an_empty_panel(
         draw(entry, study())
 
 
+@pytest.mark.drawing
 def test_unfinished_flows_keep_the_curve_below_one() -> None:
     """3 of 4 flows finished: the curve ends at 0.75."""
     value, share = cumulative(np.array([2.0, 1.0, np.inf, 3.0]))
@@ -796,6 +801,7 @@ def test_a_figure_of_flows_counts_the_traffic_that_it_names() -> None:
         drawn("cdf", traffic=["background"], src=["h1"])
 
 
+@pytest.mark.drawing
 def test_a_slowdown_of_too_few_flows_says_which_and_how_many() -> None:
     """In the caption where some percentile is drawn, else as the figure's error."""
     for more, wanted in (
@@ -818,6 +824,7 @@ def test_percentiles_of_a_slowdown_differ_in_their_markers() -> None:
     assert len(set(fills[:3])) == 3
 
 
+@pytest.mark.drawing
 def test_cells_are_the_numbers_of_the_lines() -> None:
     """A panel per percentile, a row per scheme, a column per size; each cell has its number."""
     entry = SLOWDOWN | {"edges": ["10KB", "1MB"], "percentiles": [50, 99], "min_flows": 5}
@@ -838,6 +845,7 @@ def test_cells_are_the_numbers_of_the_lines() -> None:
         draw(entry | {"cells": True, "columns": "load"}, sweep(1))
 
 
+@pytest.mark.drawing
 def test_a_distribution_by_size_has_the_flows_of_each_size() -> None:
     """Each panel's curves are those of a figure that takes only flows of its sizes."""
     entry = SLOWDOWN | {"kind": "cdf"}
@@ -948,6 +956,7 @@ def experiment(figures: Sequence[Mapping[str, Any]], file: Path | None = None) -
     )
 
 
+@pytest.mark.drawing
 def test_report_is_complete_and_stable(tmp_path: Path) -> None:
     """Two reports of one store are equal byte for byte, with all files and verdicts."""
     specs = study()
@@ -1024,6 +1033,7 @@ def test_a_figure_is_drawn_again_only_when_something_changed(
     assert not [*tmp_path.glob("*.pdf"), *tmp_path.glob("*-one.png")]
 
 
+@pytest.mark.drawing
 def test_page_is_self_contained(tmp_path: Path) -> None:
     """No address of the network, pictures inline, text escaped, light and dark."""
     specs = study()
@@ -1166,6 +1176,7 @@ def test_a_finding_is_the_title_while_it_holds(
 
 
 @pytest.mark.parametrize("count", [4, 13])
+@pytest.mark.drawing
 def test_names_of_many_bars_stay_apart_in_one_column(count: int) -> None:
     """A few are slanted; lines of many would touch, and stand upright."""
     names = [f"scheme number {number:2}" for number in range(count)]
@@ -1273,6 +1284,7 @@ def test_failed_and_missing_runs_are_shown(tmp_path: Path) -> None:
     assert "line 24\n" not in page
 
 
+@pytest.mark.drawing
 def test_a_figure_that_cannot_be_drawn_is_an_error_in_the_report(tmp_path: Path) -> None:
     """The rest of the report is written."""
     figures = [{**TIMESERIES, "name": "broken", "seed": 9}, TIMESERIES]
@@ -1305,6 +1317,7 @@ def broken(data, figure):
 """
 
 
+@pytest.mark.drawing
 def test_a_study_can_bring_its_own_figure(tmp_path: Path) -> None:
     """A function in figures.py draws; its bug is an error in the report."""
     (tmp_path / "figures.py").write_text(CUSTOM)
@@ -1352,6 +1365,7 @@ def live_of(drawn: Drawn) -> Any:
     return drawn.live()
 
 
+@pytest.mark.drawing
 def test_a_deadlock_is_shown_in_motion() -> None:
     """The live map has a frame a step of its slider, the last one the deadlock."""
     drawn = draw(FIGURES["deadlock_map"], sweep(1))
@@ -1396,6 +1410,7 @@ def test_what_is_live_on_the_page(name: str) -> None:
         assert json.dumps(json.loads(live.to_json()), allow_nan=False)
 
 
+@pytest.mark.drawing
 def test_the_live_line_is_the_printed_one() -> None:
     """Same levels, in the axis' unit, and peaks of a long series are kept."""
     drawn = draw(FIGURES["timeseries"], study())
@@ -1405,6 +1420,7 @@ def test_the_live_line_is_the_printed_one() -> None:
     assert line.x[-1] == pytest.approx(shown["time_ps"].max() / 1e6, rel=1e-6)
 
 
+@pytest.mark.drawing
 def test_live_axes_hold_their_marks_and_rows_their_legend() -> None:
     """A mark above the data is inside; the first panel of a row of several ports names them."""
     row = {
@@ -1486,6 +1502,7 @@ def test_variants_of_several_settings_are_not_mixed() -> None:
         draw(entry, sweep(2))
 
 
+@pytest.mark.drawing
 def test_variants_show_means_over_seeds() -> None:
     """A bar is the mean over seeds of its variant; the numbers are those of the runs."""
     entry = FIGURES["variants"]

@@ -65,6 +65,7 @@ def runs_of(queues: list[float], deadlocked: list[int] | None = None) -> pd.Data
     st.lists(st.floats(0, 100), min_size=3, max_size=12),
     st.lists(st.floats(0, 100), min_size=1, max_size=5),
 )
+@pytest.mark.drawing
 def test_an_answer_says_of_verdicts_what_their_table_says(
     queues: list[float], bounds: list[float]
 ) -> None:
@@ -116,6 +117,7 @@ def measured(
 
 
 @given(st.lists(st.integers(1, 900), min_size=6, max_size=6))
+@pytest.mark.drawing
 def test_without_expectations_each_variant_has_its_value(rates: list[int]) -> None:
     """As means over its seeds; where all are alike once."""
     rows = [
@@ -189,6 +191,7 @@ def test_an_answer_gives_a_share_as_a_number_and_names_what_a_variant_lacks() ->
     assert [data.is_share(name) for name in ("fair", "stalled", "hit")] == [True, False, False]
 
 
+@pytest.mark.drawing
 def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:
     """The answer, then the first figure, then the verdicts, then the rest."""
     specs = sweep(1)
@@ -212,6 +215,7 @@ def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:
     [("1MB", 2, True), ("1B", 2, False), ("1MB", 1, False)],
     ids=["holds", "refuted", "incomplete"],
 )
+@pytest.mark.drawing
 def test_a_finding_that_holds_is_the_answer(
     tmp_path: Path, limit: str, runs: int, answered: bool
 ) -> None:
@@ -250,6 +254,7 @@ def names_in(results: Path) -> list[str]:
     return [link.removesuffix("/report/index.html") for link in links]
 
 
+@pytest.mark.drawing
 def test_the_gallery_has_what_there_is(tmp_path: Path) -> None:
     """New studies come, removed ones go, and one whose runs changed says so until its report."""
     report_into(tmp_path, "gfc/one")

@@ -74,6 +74,7 @@ def ours(scheme: str, starts: int, folder: Path) -> Times:
     return times
 
 
+@pytest.mark.slow
 def test_the_rules_read_in_its_source_give_its_times_under_hpcc_to_the_nanosecond() -> None:
     """A second model, so that what the study compares with is known rule by rule."""
     expected = theirs("hpcc", 2)

@@ -23,6 +23,7 @@ STUDY = Path(__file__).parents[2] / "experiments" / "rdma" / "swift-target.toml"
         ("N = 128, fine", 128, 0.05),
     ],
 )
+@pytest.mark.slow
 def test_expected_queue_is_that_of_the_second_model(
     variant: str, flows: int, increase: float
 ) -> None:

@@ -56,6 +56,7 @@ def test_numbers_of_dsh() -> None:
     classes=st.integers(1, 8),
     buffer=st.integers(2**20, 2**30),
 )
+@pytest.mark.slow
 def test_what_fits_is_what_adds_up(
     ports: int, rate: int, metres: int, classes: int, buffer: int
 ) -> None:

@@ -79,6 +79,7 @@ def test_pfc_fluid_of_figure_5() -> None:
 
 
 @pytest.mark.parametrize(("factor", "overshoots"), [(2.5, True), (2.75, False), (4.0, False)])
+@pytest.mark.slow
 def test_the_tight_range_of_gfc_is_e(factor: float, overshoots: bool) -> None:
     """With nothing drained the queue passes Bm below e C tau and not above; 4 C tau is safe."""
     reach = 31_250  # C tau at 10G and 25 us
@@ -110,6 +111,7 @@ def test_a_queue_that_never_pauses_has_no_period() -> None:
         (4, 100.0, 500e3, 9e-6, 50e3),
     ],
 )
+@pytest.mark.slow
 def test_source_flow_control_against_time_steps(
     senders: int, gbps: float, threshold: float, loop: float, reserve: float
 ) -> None:

@@ -406,6 +406,7 @@ SUBMISSION = (
 
 
 @pytest.mark.parametrize("what", [*SUBMISSION, "slurm", "slurm/[^/]+"])
+@pytest.mark.slow
 def test_each_sync_of_a_submission_is_needed(submitted: list[Step], what: str) -> None:
     """Without any one of them some power cut spoils something, and the test above sees it."""
     pattern = rf"results/study/(.*/)?(\.\w+\.)?{what}"

@@ -23,6 +23,7 @@ def test_nonsense_is_refused_and_odd_runs_are_sane() -> None:
     assert f"| all | {CASES + RUNS} |" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_mutations() -> None:
     """So that a failure can be done again, and a campaign repeated elsewhere."""
     document = {"a": {"b": [1, "10us", {"c": True}]}, "d": "x"}

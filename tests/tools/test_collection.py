@@ -12,6 +12,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def test_pytest_looks_at_every_file_with_tests(request: pytest.FixtureRequest) -> None:
+    """By their names, and by those of all folders above them."""
     passed_by: list[str] = request.config.getini("norecursedirs")
     names: list[str] = request.config.getini("python_files")
     with_tests = [

@@ -211,6 +211,7 @@ def test_python_tests_run_again_when_their_inputs_change(tmp_path: Path) -> None
     assert "4 passed" in run("three", "--recorded"), "the tree was another one at the end"
 
 
+@pytest.mark.slow
 def test_inputs_have_all_that_is_imported(request: pytest.FixtureRequest) -> None:
     """A test is not left out when code changes that its file imports; those of headers read it."""
     missing: dict[str, set[str]] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pyorch.base.paths import Paths
 from pyorch.store.store import Store
 from tests.kept import Kept, version
@@ -31,6 +33,7 @@ def test_a_kept_run_is_the_same_in_another_store(tmp_path: Path) -> None:
     assert not any((tmp_path / "kept").iterdir()), "of older code nothing stays"
 
 
+@pytest.mark.slow
 def test_the_version_is_that_of_all_code_that_makes_a_run() -> None:
     """It is found, and the same twice."""
     assert version() == version()

@@ -206,6 +206,7 @@ class Calls:
         return lambda *values: self.made.append((name, *values))
 
 
+@pytest.mark.slow
 def test_ten_thousand_paths_are_checked_quickly_and_handed_over_in_one_call(
     tmp_path: Path,
 ) -> None:
