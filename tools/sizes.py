@@ -33,8 +33,9 @@ def _feature(name: str, most: int, places: str) -> Feature:
 FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
     _feature("networks", 1_000, "network"),
-    _feature("networks from files", 670, "network/file.py network/plain_yaml.py"),
-    _feature("traffic", 1_860, "traffic"),
+    _feature("networks from files", 420, "network/file.py"),
+    _feature("files of other tools", 1_100, "readers"),
+    _feature("traffic", 2_250, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_610, "base"),
     _feature("a run", 1_110, "run"),

@@ -1,7 +1,8 @@
 """What installed packages add to pyorch, its own add-ons among them: their entry points.
 
 Groups: "pyorch.kinds" and "pyorch.figures" (`pyorch.kinds`), "pyorch.verbs" (`pyorch.cli.verb`),
-"pyorch.study" (methods of `Study`), "pyorch.cures" (`pyorch.explain`).
+"pyorch.readers" (`pyorch.readers.door`), "pyorch.study" (methods of `Study`), "pyorch.cures"
+(`pyorch.explain`).
 """
 
 from __future__ import annotations

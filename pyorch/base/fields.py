@@ -67,7 +67,8 @@ def _hashable(value: Any) -> Any:
     return value
 
 
-def _as_list(value: Any) -> Any:
+def as_list(value: Any) -> Any:
+    """Return one text as a list of it; other values as they are."""
     return [value] if isinstance(value, str) else value
 
 
@@ -98,7 +99,7 @@ TrafficClass = Annotated[int, Field(ge=0, le=7)]
 """A traffic class (priority) of 802.1Q, 0 to 7."""
 Names = Annotated[
     list[str],
-    BeforeValidator(_as_list, json_schema_input_type=str | list[str]),
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
     Field(min_length=1),
 ]
 """One name or a list of names."""

@@ -15,6 +15,10 @@ from pyorch.base.errors import quoted
 
 RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+PS_PER_METRE = 5_000
+"""Light and electricity in a cable: 5 ns a metre, two thirds of the speed of light."""
+LENGTHS = {"m": PS_PER_METRE, "km": 1000 * PS_PER_METRE}
+"""Lengths of cable as delays [ps]."""
 WALL_TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 SIZES = {
     "B": 1,
@@ -62,6 +66,20 @@ def parse_rate(text: str) -> int:
 def parse_time(text: str) -> int:
     """Return the picoseconds of a text such as "25us". Raises ValueError for people."""
     return _parse(text, TIMES, "time", "25us", MAX_TIME)
+
+
+def parse_delay(text: str) -> int:
+    """Return the picoseconds of a text such as "25us", or of a length of cable such as "3km".
+
+    Lengths are rounded to whole ps. Raises ValueError for people.
+    """
+    match = _NUMBER.fullmatch(text.strip()) if len(text) <= _MAX_TEXT else None
+    if match is None or match["unit"] not in LENGTHS:
+        return parse_time(text)
+    delay = round(Fraction(Decimal(match["number"])) * LENGTHS[match["unit"]])
+    if delay > MAX_TIME:
+        raise ValueError(f"{text!r} is longer than the longest time, {format_time(MAX_TIME)}")
+    return delay
 
 
 def parse_bytes(text: str) -> int:

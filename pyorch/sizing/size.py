@@ -14,6 +14,7 @@ from pyorch.base.columns import aligned
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.units import (
     MAX_DIGITS,
+    PS_PER_METRE,
     format_bytes,
     format_rate,
     format_time,
@@ -32,8 +33,6 @@ from pyorch.sizing.theory import bytes_in, dynamic_threshold, eta, time_of
 if TYPE_CHECKING:
     from pyorch.setting.experiment import Experiment
 
-#: Light and electricity in a cable: 5 ns a metre (two thirds of the speed of light) [ps/m].
-PS_PER_METRE = 5000
 CLASSES = 8
 #: Between XOFF and XON, in frames: the 2 MTU of the GFC paper, section 4.1.
 GAP_FRAMES = 2

@@ -408,6 +408,7 @@ class Poisson(TrafficTable):
 
     `load` is the share of each source's link that payload and headers use on average. Preamble, gap
     and telemetry are not counted, so that a seed gives the same flows under every scheme.
+    `size_unit` is what a size of 1 in the file of `workload` stands for, such as a packet.
     """
 
     workload: str
@@ -416,8 +417,10 @@ class Poisson(TrafficTable):
     dst: Names = Field(default=["all"])
     pattern: Literal["uniform", "inter-rack", "intra-rack"] = "uniform"
     stop: Duration | None = None
+    size_unit: Size = 1
     derived: Derived | None = Field(default=None, exclude=True)
     file_key = "workload"
+    left_out = TrafficTable.left_out | {"size_unit"}
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -437,7 +440,7 @@ class Poisson(TrafficTable):
             what = f"{', '.join(lonely[:10])} have no destination ({self.pattern})"
             check.add("dst", what, "another destination for every source")
             return None
-        return canonical(self, src=src, dst=dst, derived=derived)
+        return canonical(self, src=src, dst=dst, derived=derived, size_unit=1)
 
     @override
     def check_files(self, check: Check) -> None:
@@ -446,7 +449,8 @@ class Poisson(TrafficTable):
     def _derive(self, check: Check) -> Derived | None:
         scene = check.scene
         try:
-            sizes = workloads.load(workloads.find(self.workload, scene.folder, scene.workloads))
+            file = workloads.find(self.workload, scene.folder, scene.workloads)
+            sizes = workloads.load(file, self.size_unit)
         except ValueError as error:
             check.add("workload", str(error))
             return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,20 @@ import numpy as np
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.base.errors import Problem, one_of, suggest
-from pyorch.base.fields import Size, Table, Time, TrafficClass
-from pyorch.base.reading import is_file
-from pyorch.base.units import is_number, parse_bytes, parse_time
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.fields import Size, Table, Time, TrafficClass, decode
+from pyorch.base.reading import csv_rows, is_file
+from pyorch.base.units import (
+    MAX_BYTES,
+    TIMES,
+    is_number,
+    parse_bytes,
+    parse_time,
+    whole,
+)
 from pyorch.network.topology import Topology
+from pyorch.readers import door
+from pyorch.readers.records import MessageList
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
     Block,
@@ -27,6 +37,7 @@ from pyorch.traffic.base import (
     first_in_circle,
     traffic,
 )
+from pyorch.traffic.columns import Columns, block_of, columns_of, summary
 from pyorch.traffic.paths import AckPath, NodePath, check_path, read_ack_path, split_path
 
 
@@ -56,27 +67,43 @@ COLUMNS, OPTIONAL = (
 )
 
 
+LONG = 1000
+"""Messages of a file above which they are kept as columns, unless some wait or have a path."""
+MOST_TOLD = 20
+"""Lines with a mistake of one kind that are named."""
+
+
 @traffic("messages")
 class Messages(TrafficTable):
-    """Messages listed in the experiment, or in a CSV file with columns COLUMNS and maybe OPTIONAL.
+    """Messages listed in the experiment, or in a file: CSV, Parquet, HPCC and others.
 
-    In a CSV file plain numbers are bytes and ps, and several ids in `after` are separated by
-    spaces.
+    A CSV or Parquet file has the columns COLUMNS and maybe OPTIONAL. In a CSV file plain numbers
+    of `size` are bytes, and several ids in `after` are separated by spaces.
     """
 
     file_key = "file"
 
     messages: list[Message] | None = None
     file: str | None = None
+    format: str | None = None
+    time_unit: str | None = None
+    columns: Columns | None = Field(default=None, exclude=True)
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
+        if self.columns is not None:
+            check.add("columns", "unknown key 'columns'", None, "it is filled in")
+            return None
         if (self.messages is None) == (self.file is None):
             check.add("messages", "give either 'messages' or 'file'", "one of the two")
             return None
         before = len(check.findings.problems)
-        listed = self._listed(check) if self.file is None else _read_csv(check, self.file)
+        listed = self._listed(check) if self.file is None else self._read(check, self.file)
         complete = len(check.findings.problems) == before
+        own: dict[str, Any] = {"file": None, "format": None, "time_unit": None}
+        if isinstance(listed, MessageList):
+            columns = columns_of(check, self.file or "", listed, self) if complete else None
+            return None if columns is None else canonical(self, columns=columns, **own)
         if complete and not listed:
             check.add("messages" if self.file is None else "file", "empty", "at least one message")
         filled = [_Placed(self._fill(one.message), one.place) for one in listed]
@@ -84,12 +111,34 @@ class Messages(TrafficTable):
             self._check(check, one)
         if complete:  # otherwise an id may be in a line that could not be read
             _check_waiting(check, filled)
-        return canonical(self, messages=[one.message for one in filled], file=None)
+        return canonical(self, messages=[one.message for one in filled], **own)
 
     @override
     def check_files(self, check: Check) -> None:
         if self.file is not None:
-            _read_csv(check, self.file)
+            self._read(check, self.file)
+
+    def _read(self, check: Check, name: str) -> list[_Placed] | MessageList:
+        """Return the messages of a file; notes problems. Many plain ones stay in columns."""
+        file = check.scene.folder / name
+        kind = self.format or door.format_of(name, "messages")
+        known = door.formats("messages")
+        if kind is None or kind not in known:
+            what = (
+                f"unknown format {kind!r}"
+                if kind
+                else f"what {name!r} is does not follow from its name"
+            )
+            check.add("format", what, one_of(known), suggest(kind or "", known))
+        elif self.time_unit is not None and self.time_unit not in TIMES:
+            check.add("time_unit", f"{self.time_unit!r} is not a unit", ", ".join(TIMES))
+        elif not is_file(file):
+            check.add("file", f"there is no file {name!r} next to the experiment file")
+        elif kind == "csv":
+            return _read_csv(check, name, self.time_unit)
+        else:
+            return _read_foreign(check, kind, name)
+        return []
 
     def _listed(self, check: Check) -> list[_Placed]:
         where = check.findings.where((*check.path, "messages"))
@@ -113,16 +162,37 @@ class Messages(TrafficTable):
             one.tell(check, "start", what, "before run.duration")
         one.check_paths(check)
 
+    @classmethod
+    @override
+    def shown(cls, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        columns = entry.get("columns")
+        if columns is None:
+            return entry
+        return {**entry, "columns": summary(decode(Columns, columns))}
+
+    @override
+    def count(self, network: Topology, duration_ps: int) -> float:
+        columns = self.columns
+        return len(self.messages or ()) if columns is None else columns.src.count(" ") + 1
+
     @override
     def classes(self) -> set[int]:
+        if self.columns is not None:
+            return set(np.unique(self.columns.column("classes")).tolist())
         return {message.traffic_class or 0 for message in self.messages or ()}
 
     @override
     def pairs(self) -> list[tuple[str, str]]:
+        if self.columns is not None:
+            names = self.columns.names
+            ends = (self.columns.column(key).tolist() for key in ("src", "dst"))
+            return [(names[src], names[dst]) for src, dst in zip(*ends, strict=True)]
         return [(message.src, message.dst) for message in self.messages or ()]
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
+        if self.columns is not None:
+            return block_of(self.columns, network)
         src, dst = end_numbers(self.pairs(), network)
         messages = self.messages or []
         sizes = np.array([message.size for message in messages], dtype=np.uint64)
@@ -201,40 +271,187 @@ def _waits(edges: Sequence[tuple[int, int, int]]) -> Waits | None:
     return Waits(flows, after, columns[:, 2].copy())
 
 
-def _read_csv(check: Check, name: str) -> list[_Placed]:
-    """Read a CSV file of messages; note every cell that is wrong."""
-    path = check.scene.folder / name
-    if not is_file(path):
-        check.add("file", f"there is no file {name!r} next to the experiment file")
+def _read_csv(check: Check, name: str, unit: str | None) -> list[_Placed] | MessageList:
+    """Read a CSV file of messages; note every cell that is wrong.
+
+    unit: of plain numbers of time, unless the name of their column has it: start_us.
+    """
+    problems: list[Problem] = []
+    try:
+        rows = csv_rows(check.scene.folder / name, name)
+    except UserError as error:
+        check.findings.problems += error.problems
         return []
-    listed = []
-    for line, row in workloads.rows(path, COLUMNS, check.findings.problems, OPTIONAL):
-        place = f"{name}: line {line}: "
-        values: dict[str, Any] = {}
-        for column, cell in row.items():
-            if not cell and column in OPTIONAL:
-                continue
-            try:
-                values[FIELDS.get(column, column)] = CELLS[column](cell)
-            except ValueError as error:
-                check.findings.merge([Problem(f"{place}{column}", str(error))])
-        placed = _Placed(Message.model_construct(**values), place)
-        if set(COLUMNS) <= set(values):
-            listed.append(placed)
-        elif len(check.scene.network.hosts):
-            placed.check_ends(check)
+    cells = _cells_of_head(rows[0][1] if rows else [], unit)
+    if not workloads.good_head(name, rows, COLUMNS, problems, OPTIONAL):
+        check.findings.problems += problems
+        return []
+    if len(rows) > LONG and not set(rows[0][1]) & set(UNPLAIN):
+        found = _plain_columns(name, rows, cells, problems)
+        check.findings.merge(problems[:MOST_TOLD])
+        return found
+    listed = [
+        placed
+        for line, row in workloads.cells_of(name, rows, problems)
+        if (placed := _placed(check, f"{name}: line {line}: ", row, cells))
+    ]
+    check.findings.problems[:0] = problems
     return listed
 
 
+def _cells_of_head(head: list[str], unit: str | None) -> Mapping[str, Callable[[str], Any]]:
+    """Return how the cells are read; names of columns that end in a unit of time lose it."""
+    units: dict[str, str | None] = dict.fromkeys(TIMED, unit)
+    for place, column in enumerate(head):
+        base, _, suffix = column.rpartition("_")
+        if base in TIMED and suffix in TIMES:
+            head[place], units[base] = base, suffix
+    return CELLS | {base: _timed(units[base]) for base in TIMED}
+
+
+def _placed(
+    check: Check, place: str, row: Mapping[str, str], cells: Mapping[str, Callable[[str], Any]]
+) -> _Placed | None:
+    """Return the message of a line, None if it lacks what it needs; note cells that are wrong."""
+    values: dict[str, Any] = {}
+    for column, cell in row.items():
+        if not cell and column in OPTIONAL:
+            continue
+        try:
+            values[FIELDS.get(column, column)] = cells[column](cell)
+        except ValueError as error:
+            check.findings.merge([Problem(f"{place}{column}", str(error))])
+    placed = _Placed(Message.model_construct(**values), place)
+    if set(COLUMNS) <= set(values):
+        return placed
+    if len(check.scene.network.hosts):
+        placed.check_ends(check)
+    return None
+
+
+def _plain_columns(
+    name: str,
+    rows: Sequence[tuple[int, list[str]]],
+    cells: Mapping[str, Callable[[str], Any]],
+    problems: list[Problem],
+) -> MessageList:
+    """Return plain messages column by column. Cells that are wrong are problems."""
+    lines, head = [line for line, _ in rows[1:]], rows[0][1]
+    width = len(head)
+    for line, row in rows[1:]:
+        if len(row) != width:
+            what = f"{len(row)} cells under {width} columns"
+            problems.append(Problem(f"{name}: line {line}", what))
+    if problems:
+        return MessageList()
+    columns = dict(zip(head, zip(*(row for _, row in rows[1:]), strict=True), strict=True))
+
+    def read(column: str) -> list[Any]:
+        parse = cells[column]
+        known: dict[str, Any] = {}
+        found = []
+        for line, cell in zip(lines, columns.get(column, ()), strict=column in columns):
+            value = known.get(cell, known)
+            if value is known:
+                try:
+                    value = parse(cell) if cell or column not in OPTIONAL else None
+                except ValueError as error:
+                    problems.append(Problem(f"{name}: line {line}: {column}", str(error)))
+                    value = 0
+                known[cell] = value
+            found.append(value)
+        return found
+
+    src, dst, sizes, starts, classes = map(read, ("src", "dst", "size", "start", "class"))
+    return MessageList(src, dst, sizes, starts, classes, lines=lines)
+
+
+def _read_foreign(check: Check, kind: str, name: str) -> list[_Placed] | MessageList:
+    """Read a file in another format than CSV."""
+
+    def tell(where: str, what: str, allowed: str | None, hint: str | None) -> None:
+        check.findings.merge([Problem(f"{name}: {where}" if where else name, what, allowed, hint)])
+
+    try:
+        found: MessageList | None = door.reader(kind, "messages")(
+            check.scene.folder / name, name, tell
+        )
+    except UserError as error:
+        check.findings.merge(error.problems)
+        return []
+    if found is None:
+        return []
+    if not found.src:
+        check.add("file", "empty", "at least one message")
+    if len(check.scene.network.hosts):
+        _use_ports(found, check.scene.network)
+    if len(found.src) > LONG and not found.after:
+        return found
+    return [
+        _Placed(
+            Message.model_construct(
+                src=found.src[number],
+                dst=found.dst[number],
+                size=found.sizes[number],
+                start=found.starts[number] if found.starts else None,
+                traffic_class=found.classes[number] if found.classes else None,
+                id=found.ids[number] if found.ids else None,
+                after=(found.after[number] or None) if found.after else None,
+            ),
+            f"{name}: line {found.lines[number]}: ",
+        )
+        for number in range(len(found.src))
+    ]
+
+
+def _use_ports(found: MessageList, network: Topology) -> None:
+    """Let messages of hosts that were split into one for each link take these in turn.
+
+    The n-th message of a host leaves and arrives by the hosts of the same number.
+    """
+    sent: Counter[str] = Counter()
+    hosts = network.host_names
+    for number, (src, dst) in enumerate(zip(found.src, found.dst, strict=True)):
+        if src in hosts or f"{src}-0" not in hosts or f"{dst}-0" not in hosts:
+            continue
+        port = sent[src]
+        if f"{src}-{port}" not in hosts:
+            port = 0
+        sent[src] = port + 1
+        found.src[number], found.dst[number] = f"{src}-{port}", f"{dst}-{port}"
+
+
 def _cell_size(cell: str) -> int:
-    size = parse_bytes(f"{cell}B" if is_number(cell) else cell)
+    plain = whole(cell)
+    size = (
+        plain
+        if plain is not None and plain <= MAX_BYTES
+        else parse_bytes(f"{cell}B" if is_number(cell) else cell)
+    )
     if size == 0:
         raise ValueError("the size is 0; allowed: from 1 B")
     return size
 
 
-def _cell_time(cell: str) -> int:
-    return parse_time(f"{cell}ps" if is_number(cell) else cell)
+def _timed(unit: str | None) -> Callable[[str], int]:
+    """Return how times are read whose plain numbers have a unit, or none."""
+
+    def read(cell: str) -> int:
+        plain = whole(cell)
+        if plain is not None and (unit is not None or plain == 0):
+            return (
+                parse_time(cell + unit) if unit and len(cell) > 15 else plain * TIMES[unit or "s"]
+            )
+        if not is_number(cell):
+            return parse_time(cell)
+        if unit is None:
+            raise ValueError(
+                f'{cell!r} lacks its unit: write it like "25us", call the column start_us or '
+                'delay_us, or give time_unit = "us"'
+            )
+        return parse_time(f"{cell}{unit}")
+
+    return read
 
 
 def _cell_class(cell: str) -> int:
@@ -247,13 +464,15 @@ CELLS: dict[str, Callable[[str], Any]] = {
     "src": str,
     "dst": str,
     "size": _cell_size,
-    "start": _cell_time,
     "class": _cell_class,
     "id": str,
     "after": str.split,
-    "delay": _cell_time,
     "path": split_path,
     "ack_path": read_ack_path,
 }
 """How the cells of each column of a CSV file of messages are read."""
+TIMED = ("start", "delay")
+"""Columns of times; their names may end in a unit, such as start_us."""
+UNPLAIN = ("id", "after", "delay", "path", "ack_path")
+"""Columns of messages that wait or have a path."""
 FIELDS = {"class": "traffic_class"}

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from pyorch.base.errors import SHOWN_PROBLEMS, Problem, UserError, suggest
 from pyorch.base.reading import csv_rows, is_file
-from pyorch.base.units import MAX_BYTES, format_bytes
+from pyorch.base.units import MAX_BYTES, format_bytes, is_number
+from pyorch.readers import sizes
 
 COLUMNS = ["size_bytes", "cumulative"]
 
@@ -54,10 +55,11 @@ def find(name: str, folder: Path, workloads: Path) -> Path:
     "websearch" is shipped (folder `workloads`), "sizes.csv" is next to the experiment file. Raises
     ValueError with a message for users if there is none.
     """
-    path = folder / name if name.endswith(".csv") else workloads / f"{name}.csv"
+    own = bool(Path(name).suffix)
+    path = folder / name if own else workloads / f"{name}.csv"
     if is_file(path):
         return path
-    if name.endswith(".csv"):
+    if own:
         raise ValueError(f"there is no file {name!r} next to the experiment file")
     known = sorted(entry.stem for entry in workloads.glob("*.csv"))
     hint = suggest(name, known)
@@ -65,30 +67,51 @@ def find(name: str, folder: Path, workloads: Path) -> Path:
     raise ValueError(f"{text}; {hint}" if hint else text)
 
 
-def load(path: Path) -> SizeDistribution:
-    """Read a distribution. Raises UserError that names every line that is wrong."""
+def load(path: Path, unit: int = 1) -> SizeDistribution:
+    """Read a distribution: CSV with a header, or in any form that `pyorch.readers.sizes` knows.
+
+    unit: bytes that a size of 1 in the file stands for. Raises UserError that names every line that
+    is wrong.
+    """
     problems: list[Problem] = []
     points: list[tuple[int, float]] = []
     lines: list[int] = []
-    for line, row in rows(path, COLUMNS, problems):
-        try:
-            point = (int(row["size_bytes"]), float(row["cumulative"]))
-        except ValueError:
-            point = (-1, math.nan)
-        if not (0 <= point[0] <= MAX_BYTES and 0 <= point[1] <= 1):
-            what = f"not a size and a share: {row['size_bytes']!r}, {row['cumulative']!r}"
-            allowed = f"such as 1000, 0.25; sizes in bytes, at most {format_bytes(MAX_BYTES)}"
-            problems.append(Problem(f"{path.name}: line {line}", what, allowed))
-            continue
-        if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
+    for line, size, share in _points(path, unit, problems):
+        if points and (size < points[-1][0] or share < points[-1][1]):
             problems.append(Problem(f"{path.name}: line {line}", "falls below the line before"))
-        points.append(point)
+        points.append((size, share))
         lines.append(line)
     if not problems:
         problems = list(_shape_problems(path.name, points, lines))
     if problems:
         raise UserError(problems)
+    if points[0][1] > 0:  # that share of the flows has the first size
+        points.insert(0, (points[0][0], 0.0))
     return of_points(points)
+
+
+def _points(path: Path, unit: int, problems: list[Problem]) -> Iterator[tuple[int, int, float]]:
+    """Yield line, size [bytes] and cumulative share of every point; note lines that are wrong."""
+    listed: sizes.Rows = []
+    scale = 1.0
+    try:
+        if sizes.is_plain(path, path.name):
+            listed, scale = sizes.read(path, path.name, problems)
+        elif good_head(path.name, rows := csv_rows(path, path.name), COLUMNS, problems):
+            cells = cells_of(path.name, rows, problems)
+            listed = [(line, row[COLUMNS[0]], row[COLUMNS[1]]) for line, row in cells]
+    except UserError as error:
+        problems += error.problems
+    for line, size_text, share_text in listed:
+        size, share = -1, math.nan
+        if is_number(size_text) and is_number(share_text):
+            size, share = round(float(size_text) * unit), float(share_text) / scale
+        if 0 <= size <= MAX_BYTES and 0 <= share <= 1:
+            yield line, size, share
+            continue
+        what = f"not a size and a share: {size_text!r}, {share_text!r}"
+        allowed = f"such as 1000, 0.25; sizes in bytes, at most {format_bytes(MAX_BYTES)}"
+        problems.append(Problem(f"{path.name}: line {line}", what, allowed))
 
 
 def of_points(points: list[tuple[int, float]]) -> SizeDistribution:
@@ -106,11 +129,7 @@ def _shape_problems(
     if len(points) < 2:
         yield Problem(file, f"{len(points)} points are no distribution", "at least two points")
         return
-    (first, begin), (last, end) = points[0], points[-1]
-    if begin != 0:
-        hint = f"add a first line {first},0: that share of the flows then has {first} bytes"
-        what = f"the first point has a cumulative share of {begin:g}"
-        yield Problem(f"{file}: line {lines[0]}", what, "0", hint)
+    last, end = points[-1]
     if end != 1:
         what = f"the last point has a cumulative share of {end:g}"
         yield Problem(f"{file}: line {lines[-1]}", what, "1", "write shares, not percent or counts")
@@ -118,33 +137,37 @@ def _shape_problems(
         yield Problem(f"{file}: line {lines[-1]}", "all sizes are 0", "a largest size above 0")
 
 
-def rows(
-    path: Path, columns: list[str], problems: list[Problem], optional: tuple[str, ...] = ()
-) -> list[tuple[int, dict[str, str]]]:
-    """Read a CSV file with a header line; lines that start with '#' and empty lines are skipped.
-
-    Returns (line number, cells by column). Notes problems with columns and short or long lines.
-    """
-    try:
-        cells = csv_rows(path, path.name)
-    except UserError as error:
-        problems += error.problems
-        return []
-    if not cells:
-        problems.append(Problem(path.name, "empty", f"a header line {','.join(columns)}"))
-        return []
-    header = cells[0][1]
-    wrong = list(_wrong_columns(path.name, header, columns, optional))
+def good_head(
+    name: str,
+    rows: Sequence[tuple[int, list[str]]],
+    columns: Sequence[str],
+    problems: list[Problem],
+    optional: Sequence[str] = (),
+) -> bool:
+    """Note problems with the names of the columns of a CSV file; return whether there are none."""
+    if not rows:
+        problems.append(Problem(name, "empty", f"a header line {','.join(columns)}"))
+        return False
+    wrong = list(_wrong_columns(name, rows[0][1], columns, optional))
     problems += wrong
-    if wrong:
-        return []
+    return not wrong
+
+
+def cells_of(
+    name: str, rows: Sequence[tuple[int, list[str]]], problems: list[Problem]
+) -> list[tuple[int, dict[str, str]]]:
+    """Return the lines of a CSV file below its header: (line number, cells by column).
+
+    Notes short and long lines.
+    """
+    header = rows[0][1]
     good = []
-    for number, row in cells[1:]:
+    for number, row in rows[1:]:
         if len(row) == len(header):
             good.append((number, dict(zip(header, row, strict=True))))
         else:
             what = f"{len(row)} cells under {len(header)} columns"
-            problems.append(Problem(f"{path.name}: line {number}", what))
+            problems.append(Problem(f"{name}: line {number}", what))
     return good
 
 

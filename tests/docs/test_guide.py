@@ -143,8 +143,8 @@ def test_every_key_at_the_top_is_found_in_the_index() -> None:
 
 
 def test_the_guide_names_every_key() -> None:
-    """No key of a table of this package is missing from docs/experiments.md."""
-    guide = page("experiments.md")
+    """No key of a table of this package is missing from docs/experiments.md and docs/bring.md."""
+    guide = page("experiments.md") + page("bring.md")
     models = [
         experiment.RunTable,
         experiment.TraceTable,

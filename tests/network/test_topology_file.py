@@ -18,8 +18,8 @@ from pyorch.base.errors import UserError
 from pyorch.base.fields import decode, encode
 from pyorch.base.findings import Findings
 from pyorch.network import topology
-from pyorch.network.file import MAX_BYTES, MAX_PARTS
-from pyorch.network.plain_yaml import MAX_YAML
+from pyorch.readers.graphs import MAX_BYTES, MAX_PARTS
+from pyorch.readers.plain_yaml import MAX_YAML
 
 #: Two leaves and two spines, each leaf with one host.
 LINKS = [
@@ -216,7 +216,7 @@ WRONG = [
         'topology: {nodes: {s: {}, h: {}}, links: [{endpoints: ["s:1"]}]}',
         "is not a link between two nodes",
     ),
-    ("n.txt", "", "does not follow from its name"),
+    ("n.dat", "", "does not follow from its name"),
 ]
 
 

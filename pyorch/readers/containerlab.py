@@ -1,0 +1,55 @@
+"""Labs of containerlab: YAML with nodes and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyorch.readers.graphs import Edge, Graph, Tell, name_of, no_node, plain
+from pyorch.readers.plain_yaml import read_yaml
+
+
+def network(file: Path, label: str, tell: Tell) -> Graph | None:
+    """Nodes and links of `topology` in a file of containerlab."""
+    content = read_yaml(file, label)
+    inner = content.get("topology") if isinstance(content, dict) else None
+    nodes = inner.get("nodes") if isinstance(inner, dict) else None
+    links = inner.get("links", []) if isinstance(inner, dict) else None
+    if not isinstance(nodes, dict) or not isinstance(links, list):
+        tell("", "is not a containerlab file", "topology: with nodes: and links:", None)
+        return None
+    graph = Graph()
+    for number, (key, of) in enumerate(nodes.items(), 1):
+        name = name_of(key)
+        if name is None:  # also yes, no, on and off
+            what = "its name is a truth value or empty in YAML"
+            tell(f"topology.nodes, node {number}", what, "a string", "put the name in quotes")
+        else:
+            graph.nodes[name] = of if isinstance(of, dict) else {}
+    for number, link in enumerate(links):
+        where = f"topology.links[{number}]"
+        ends = list(_ends(link))
+        if len(ends) != 2:
+            tell(
+                where, "it is not a link between two nodes", 'endpoints: ["a:eth1", "b:eth1"]', None
+            )
+            continue
+        for end in ends:
+            if end not in graph.nodes:
+                no_node(end, graph.nodes, where, tell)
+        if set(ends) <= set(graph.nodes):
+            labels = link.get("labels", {})
+            graph.edges.append(
+                Edge(ends[0], ends[1], where, labels if isinstance(labels, dict) else {})
+            )
+    return graph
+
+
+def _ends(link: object) -> Iterator[str]:
+    """Yield the nodes of a link: "a:eth1", or {node: a, interface: eth1}."""
+    ends = link.get("endpoints") if isinstance(link, dict) else None
+    for end in ends if isinstance(ends, list) else []:
+        if isinstance(end, str):
+            yield end.partition(":")[0]
+        elif isinstance(end, dict) and "node" in end:
+            yield plain(end["node"]) or "a list or table"
