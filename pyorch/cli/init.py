@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.files import storage_error, write_atomically
-from pyorch.base.paths import Paths, expanded
+from pyorch.base.paths import default_paths, expanded
 from pyorch.base.reading import read_text
 from pyorch.base.trust import PROJECT_FILE
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
 
-FIRST = "experiments/incast.toml"
+TEMPLATES = "templates"
+"""Below experiments/: files that begin a project."""
+FIRST = "incast"
 PART = "parts/job.toml"
 """Metrics and figures for jobs of ranks, to be included."""
 _FILES = {
@@ -21,66 +23,45 @@ _FILES = {
 # results, modules/ C++ modules of your own. It has no other content.
 """,
     ".gitignore": "results/\n__pycache__/\n",
-    FIRST: """\
-title = "Incast under PFC"
-question = "How does alpha change the pause time?"
-source = "own"
-flow_control = ["pfc"]
-
-[run]
-duration = "2ms"
-
-[topology]
-kind = "star"
-hosts = 9
-rate = "100Gbps"
-delay = "1us"
-
-[[traffic]]
-kind = "incast"
-degree = 8
-dst = "h8"
-size = "1MB"
-
-[sweep]
-"buffer.alpha" = [0.03125, 0.125, 0.5]
-
-[[metric]]
-name = "pause_time"
-kind = "summary"
-number = "pause_time_ps"
-
-[[figure]]
-name = "pause-time"
-kind = "line"
-x = "buffer.alpha"
-y = "pause_time"
-log_x = true
-""",
 }
 
 
 @command
-def init(folder: str) -> int:
-    """Make the folder and its first files; existing files stay as they are."""
+def init(folder: str, template: str = "") -> int:
+    """Make the folder and its first files; existing files stay as they are.
+
+    template: the experiment that it begins with. Into a project it is added.
+    """
     if not folder:
         what = "no folder was given"
         raise UserError(
             [Problem("FOLDER", what, None, "invoke init my-project, or . for this one")]
         )
     place = expanded(folder)
-    if (place / PROJECT_FILE).exists():
-        raise UserError([Problem(str(place), f"is a project already: it has a {PROJECT_FILE}")])
-    for name, text in _FILES.items():
-        _write(place / name, text)
-    shipped = Paths(place).studies / "ai" / PART
-    if shipped.is_file():
-        _write(place / "experiments" / PART, read_text(shipped, PART))
-    print(f"made {place.resolve()}")
+    is_project = (place / PROJECT_FILE).exists()
+    if is_project and not template:
+        what = f"is a project already: it has a {PROJECT_FILE}"
+        raise UserError([Problem(str(place), what, None, "--template adds an experiment")])
+    name = template or FIRST
+    shipped = default_paths().studies
+    known = {file.stem: file for file in sorted((shipped / TEMPLATES).glob("*.toml"))}
+    if name not in known:
+        what, hint = f"there is no template {name!r}", suggest(name, known)
+        raise UserError([Problem("--template", what, one_of(known), hint)])
+    for file, text in _FILES.items():
+        _write(place / file, text)
+    first = place / "experiments" / f"{name}.toml"
+    if is_project and first.exists():
+        raise UserError([Problem(str(first), "is there already", None, "rename it first")])
+    _write(first, read_text(known[name], name))
+    part = shipped / "ai" / PART
+    if part.is_file():
+        _write(place / "experiments" / PART, read_text(part, PART))
+    print(f"{'added' if is_project else 'made'} {(first if is_project else place).resolve()}")
     print("next:")
     door.say(f"    cd {place}")
-    door.say("    invoke list")
-    door.say(f"    invoke experiment {Path(FIRST).stem}")
+    door.say(f"    invoke show {name}")
+    door.say(f"    invoke experiment {name}")
     return OK
 
 

@@ -25,11 +25,19 @@ run = as_task(tasks.experiment.declared.function, "run")
 
 
 @verb
-def init(folder: Annotated[str, "to create, or to turn into a project"]) -> int:
+def init(
+    folder: Annotated[str, "to create, or to turn into a project"],
+    *,
+    template: Annotated[
+        str,
+        "the experiment that it begins with: fabric (schemes under a workload and incasts), "
+        "incast (default), ring, deadlock; into a project it is added",
+    ] = "",
+) -> int:
     """Make a project: a folder for experiments and modules of your own, with a first experiment."""
     from pyorch.cli import init as module
 
-    return module.init(folder)
+    return module.init(folder, template)
 
 
 VERBS = (*(run if one is tasks.experiment else one for one in tasks.VERBS), init)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Folders of results/ that belong to no experiment.
 NOT_STUDIES = frozenset({"reproduction"})
 #: Folders below experiments/ whose TOML files are not experiments.
-MATERIAL = frozenset({"schemes", "parts", "workloads"})
+MATERIAL = frozenset({"schemes", "parts", "templates", "workloads"})
 #: What names such as "..toml" are without their suffix: results cannot have these names.
 _NO_NAMES = frozenset({"", ".", ".."})
 

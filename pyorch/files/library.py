@@ -17,7 +17,7 @@ from pyorch.base.reading import read_toml
 FOLDER = "schemes"
 """Below experiments/."""
 _PATTERNS = ("*.toml", "combined/*.toml")
-_CALL = "`pyorch schemes library` tells what each is"
+_CALL = "'invoke schemes library' tells what each is"
 
 
 def scheme_files(paths: Paths) -> Iterator[tuple[FilePath, str]]:

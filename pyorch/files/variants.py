@@ -150,6 +150,7 @@ def _of_library(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         findings.add(path, f"{names!r} is not allowed", 'names of schemes, ["pfc+dcqcn", "irn"]')
         return
+    read: list[tuple[FilePath, str]] = []
     for name in names:
         try:
             known = library.find(name)
@@ -158,7 +159,10 @@ def _of_library(
             return
         if known is None:
             library.missing(name, path, findings)
+        elif known in read:
+            findings.add(path, f"{name!r} is named twice", "each scheme once")
         else:
+            read.append(known)
             yield from _read(*known, findings)
 
 

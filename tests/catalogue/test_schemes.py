@@ -290,8 +290,8 @@ def test_schemes_are_variants_by_name(tmp_path: Path, built: tuple[TypeInfo, ...
     file = tmp_path / "scene.toml"
     file.write_text(LISTED)
     found = load_experiment(file, (), built)
-    assert found.variants == ("GFC-stages", "PFC+DCQCN", "IRN")
-    short = 'variants = ["GFC-stages", "pfc-dcqcn", "IRN"]\n' + MINIMAL
+    assert found.variants == ("GFC-time", "PFC+DCQCN", "IRN")
+    short = 'variants = ["GFC-time", "pfc-dcqcn", "IRN"]\n' + MINIMAL
     file.write_text(short)
     forms = [form(point) for point in found.points]
     assert [form(point) for point in load_experiment(file, (), built).points] == forms

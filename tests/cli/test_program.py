@@ -20,6 +20,7 @@ from pyorch.cli.init import init
 from pyorch.files.find import list_experiments
 from pyorch.pipeline import command_line
 from pyorch.report.write import _for_paper
+from pyorch.study import Study
 from tests.inputs import ROOT
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -202,6 +203,32 @@ def test_init_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert init(".") == 2
     assert "is a project already" in capsys.readouterr().err
     assert init("") == 2
+
+
+def test_init_begins_with_a_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A project begins with one, and more can be added, each once; an unknown name is told."""
+    assert init("mine", "fabric") == 0
+    assert "pyorch.toml" in [file.name for file in (tmp_path / "mine").iterdir()]
+    assert init("mine", "ring") == 0
+    assert "experiment ring" in capsys.readouterr().out
+    assert init("mine", "ring") == 2
+    assert "is there already" in capsys.readouterr().err
+    assert init("other", "fabrik") == 2
+    told = capsys.readouterr().err
+    assert "allowed: deadlock, fabric, incast, ring\n    hint: did you mean 'fabric'?" in told
+    assert not (tmp_path / "other").exists()
+    names = sorted(file.name for file in (tmp_path / "mine" / "experiments").glob("*.toml"))
+    assert names == ["fabric.toml", "ring.toml"]
+
+
+@pytest.mark.cpp
+@pytest.mark.parametrize("template", ["fabric", "ring", "deadlock", "incast"])
+def test_every_template_is_ready_to_run(tmp_path: Path, template: str) -> None:
+    """It loads without a problem, and nothing it measures will be empty."""
+    assert init("mine", template) == 0
+    study = Study.load(template, paths=Paths(tmp_path / "mine"))
+    assert study.remarks_on_plan() == []
+    assert study.plan().experiment.question
 
 
 def in_sdist() -> set[str]:
