@@ -345,11 +345,16 @@ def csv_rows(file: Path, label: str, most: int = MAX_FILE) -> list[tuple[int, li
     for number, line in enumerate(read_text(file, label, most).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        try:
-            cells = [cell.strip() for cell in next(csv.reader([line], strict=True))]
-        except csv.Error as error:
-            raise UserError([Problem(f"{label}: line {number}", _of_csv(line, error))]) from error
-        if max(map(len, cells), default=0) > MAX_CELL:
+        if '"' in line:
+            try:
+                cells = next(csv.reader([line], strict=True))
+            except csv.Error as error:
+                where = f"{label}: line {number}"
+                raise UserError([Problem(where, _of_csv(line, error))]) from error
+        else:
+            cells = line.split(",")  # as the reader does, in a fraction of its time
+        cells = [cell.strip() for cell in cells]
+        if len(line) > MAX_CELL and max(map(len, cells)) > MAX_CELL:
             what = f"a cell has more than {MAX_CELL} characters"
             raise UserError([Problem(f"{label}: line {number}", what)])
         found.append((number, cells))

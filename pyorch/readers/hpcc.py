@@ -29,6 +29,12 @@ _HEADS = (
 )
 _LINK = "node node rate delay error_rate, such as 0 4 100Gbps 1us 0"
 _FLOW = "src dst class port bytes start_s, or without the port"
+#: A line of a flow as programs write it; others are read word by word, and told what is wrong.
+_USUAL = re.compile(
+    r"(0|[1-9]\d{0,8}) (0|[1-9]\d{0,8}) ([0-7]) (?:\d{1,9} )?([1-9]\d{0,14}) "
+    r"(\d{1,6})(?:\.(\d{0,12}))?",
+    re.ASCII,
+)
 _WORD = re.compile(r"[A-Za-z][\w.-]*")
 
 
@@ -213,6 +219,12 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
 
 def _flow(found: MessageList, number: int, words: Sequence[str], tell: Tell) -> bool:
     """Add the flow of a line; note a problem and return whether there was none."""
+    usual = _USUAL.fullmatch(" ".join(words))
+    if usual:
+        src, dst, group, size, whole_s, digits = usual.groups()
+        start = int(whole_s) * 10**12 + int((digits or "").ljust(12, "0"))
+        _add(found, number, (src, dst), int(group), int(size), start)
+        return True
     where = f"line {number}"
     if len(words) not in (5, 6):
         tell(where, f"a flow has five or six values, here are {len(words)}", _FLOW, None)
@@ -229,14 +241,20 @@ def _flow(found: MessageList, number: int, words: Sequence[str], tell: Tell) -> 
     elif start is None:
         tell(where, f"{words[-1]!r} is not a start", "seconds, such as 2.0001", None)
     else:
-        found.src.append(str(src))
-        found.dst.append(str(dst))
-        found.classes.append(group)
-        found.sizes.append(size)
-        found.starts.append(start)
-        found.lines.append(number)
+        _add(found, number, (str(src), str(dst)), group, size, start)
         return True
     return False
+
+
+def _add(
+    found: MessageList, number: int, ends: tuple[str, str], group: int, size: int, start: int
+) -> None:
+    found.src.append(ends[0])
+    found.dst.append(ends[1])
+    found.classes.append(group)
+    found.sizes.append(size)
+    found.starts.append(start)
+    found.lines.append(number)
 
 
 def _start(text: str) -> int | None:
