@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
     _feature("networks", 1_000, "network"),
     _feature("networks from files", 420, "network/file.py"),
-    _feature("files of other tools", 1_100, "readers"),
+    _feature("files of other tools", 1_700, "readers cli/bring.py"),
     _feature("traffic", 2_250, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_610, "base"),
@@ -70,7 +70,7 @@ FEATURES = (
         1_430,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_110, "cli __main__.py"),
+    _feature("the command line", 1_150, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
     _feature("jobs of ranks", 3_820, "addons/jobs"),
 )

@@ -126,6 +126,27 @@ def explain(
     return module.explain_run(of.name, run, out, jobs, of.overrides, of.seeds)
 
 
+Further = Annotated[str, "a further file"]
+
+
+@verb
+def import_(
+    file: Annotated[str, "network, flows, sizes or configuration of another simulator or tool"],
+    second: Further = "",
+    third: Further = "",
+    fourth: Further = "",
+    *,
+    out: Annotated[str, "experiment file to write"] = "",
+) -> int:
+    """Write an experiment from files of other simulators and tools, and say what it assumes.
+
+    Exit codes: 0 it can run, 2 bad input, or something is still to be changed.
+    """
+    from pyorch.cli import bring as module
+
+    return module.bring((file, second, third, fourth), out)
+
+
 Result = (
     "name of an experiment with results, or a results folder; with @BUILD only the runs of a "
     "build, by the first digits of its fingerprint"

@@ -221,9 +221,9 @@ def _flow(found: MessageList, number: int, words: Sequence[str], tell: Tell) -> 
     """Add the flow of a line; note a problem and return whether there was none."""
     usual = _USUAL.fullmatch(" ".join(words))
     if usual:
-        src, dst, group, size, whole_s, digits = usual.groups()
-        start = int(whole_s) * 10**12 + int((digits or "").ljust(12, "0"))
-        _add(found, number, (src, dst), int(group), int(size), start)
+        one, other, of, length, seconds, digits = usual.groups()
+        begin = int(seconds) * 10**12 + int((digits or "").ljust(12, "0"))
+        _add(found, number, (one, other), int(of), int(length), begin)
         return True
     where = f"line {number}"
     if len(words) not in (5, 6):

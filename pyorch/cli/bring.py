@@ -1,0 +1,50 @@
+"""`import`: an experiment from files of other simulators and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.paths import expanded
+from pyorch.cli import door
+from pyorch.cli.base import OK, command
+from pyorch.readers.importing import experiment
+from pyorch.study import Study
+
+
+@command
+def bring(files: Sequence[str], out: str) -> int:
+    """Write the experiment, check that it can run, and say what was assumed and left out."""
+    if not out:
+        hint = "invoke import topology.txt flow.txt --out my.toml"
+        raise UserError([Problem("--out", "no file to write was given", "a name in .toml", hint)])
+    target = expanded(out)
+    if target.suffix != ".toml":
+        raise UserError([Problem("--out", f"{out!r} is not a name of an experiment", "*.toml")])
+    if target.exists():
+        raise UserError([Problem(out, "exists already", None, "remove it, or name another one")])
+    text = experiment([expanded(name) for name in files if name], target.parent)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, text)
+    except OSError as error:
+        raise storage_error(error, target) from error
+    for line in text.splitlines():
+        if line.startswith("# "):
+            print(line.removeprefix("# "))
+    _check(target)
+    print(f"wrote {out}; next:")
+    door.say(f"    invoke show {out}")
+    door.say(f"    invoke experiment {out}")
+    return OK
+
+
+def _check(file: Path) -> None:
+    """Plan the experiment. Raises UserError with what is to be changed in it."""
+    try:
+        Study.load(file).plan()
+    except UserError as error:
+        print(f"wrote {file}, which is still to be changed:")
+        raise error from None
