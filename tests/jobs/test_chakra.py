@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pyorch.addons.jobs import collectives, goal
-from pyorch.addons.jobs.chakra import Node, read, write
-from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, OPERATIONS
+from pyorch.addons.jobs.chakra import NODE_TYPES, SCALARS, Node, read, write
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, OPERATIONS, _chained
 from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import IDEAL, across, inline
@@ -247,6 +247,57 @@ def test_order_of_a_file_and_places_of_ranks_are_free(tmp_path: Path) -> None:
     form, problems = resolve(text)
     assert form is not None, problems
     assert begins(found) == begins(traffic.flows([form], STAR, 1, MS))
+
+
+def _node(id_: int, kind: str, *more: bytes, name: str = "x") -> bytes:
+    """A node as PyTorch's converter writes it, its dependencies in `more`."""
+    return (
+        number(1, id_)
+        + piece(2, name.encode())
+        + number(3, NODE_TYPES.index(kind))
+        + b"".join(more)
+    )
+
+
+def _called(tmp_path: Path) -> None:
+    """Node 1, a host's call of an all-reduce, waits by data for 2, which names 1 as its caller.
+
+    Its kernel, 3, waits by data for 2 alone.
+    """
+    kind = attribute("comm_type", number(3 + 2 * SCALARS.index("int64"), 0))
+    size = attribute("comm_size", number(3 + 2 * SCALARS.index("int64"), 1000))
+    host = attribute("is_cpu_op", number(3 + 2 * SCALARS.index("bool"), 1))
+    call = _node(
+        1, "COMM_COLL_NODE", piece(5, varint(2)), number(7, 4), host, name="c10d::allreduce_"
+    )
+    comp = _node(2, "COMP_NODE", piece(4, varint(1)), number(7, 5))
+    kernel = _node(3, "COMM_COLL_NODE", piece(4, varint(1)), piece(5, varint(2)), kind, size)
+    for rank in range(2):
+        (tmp_path / f"job.{rank}.et").write_bytes(framed(b"", call, comp, kernel))
+
+
+def test_traces_of_pytorch_wait_for_data_alone(tmp_path: Path) -> None:
+    """Their ctrl_deps say who called whom: refused with the key that helps, then as it is meant."""
+    _called(tmp_path)
+    form, problems = resolve({"kind": "chakra", "file": "job"}, folder=tmp_path)
+    assert form is None
+    assert any('dependencies = "data"' in problem for problem in problems)
+    found = flows(tmp_path, dependencies="data")
+    # an all-reduce of two ranks by ring: halves of 1000 B, twice, after 5 us of computation
+    assert sorted(found.sizes.tolist()) == [500] * 4
+
+
+def test_kernels_of_a_stream_follow_each_other(tmp_path: Path) -> None:
+    """In the order of their time stamps; those of another stream, and of the host, do not."""
+    ops = {"is_cpu_op": False, "stream": 7}
+    chain = [
+        Node(1, "COMP_NODE", (), 3, ops | {"ts": 20}),
+        Node(2, "COMP_NODE", (), 3, ops | {"ts": 10}),
+        Node(3, "COMP_NODE", (), 3, ops | {"stream": 8, "ts": 15}),
+        Node(4, "COMP_NODE", (2,), 3, {"is_cpu_op": True, "stream": 7, "ts": 30}),
+        Node(5, "COMP_NODE", (2,), 3, ops | {"ts": 40}),
+    ]
+    assert [node.after for node in _chained(chain)] == [(2,), (), (), (2,), (2, 1)]
 
 
 def test_a_named_group_does_not_ask_for_dimensions(tmp_path: Path) -> None:

@@ -104,8 +104,10 @@ def _class(name: str) -> Any:
     return _messages()[f"ChakraProtoMsg.{name}"]
 
 
-def read(data: bytes, label: str) -> tuple[list[Node], list[Problem]]:
+def read(data: bytes, label: str, control: bool = True) -> tuple[list[Node], list[Problem]]:
     """Return the nodes of a rank's file, in its order, and the problems found.
+
+    control: whether nodes wait for their ctrl_deps, too.
 
     Raises UserError if protobuf is not installed.
     """
@@ -121,7 +123,7 @@ def read(data: bytes, label: str) -> tuple[list[Node], list[Problem]]:
         if _unknown(proto.parse_length_prefixed(_class("GlobalMetadata"), stream)):
             raise ValueError("it does not begin with GlobalMetadata")
         while (one := proto.parse_length_prefixed(_class("Node"), stream)) is not None:
-            nodes.append(_node(one, label, problems))
+            nodes.append(_node(one, label, problems, control))
     except (message.DecodeError, ValueError, IndexError) as error:
         where = label if not nodes else f"{label}, behind node {nodes[-1].id}"
         what = f"not a Chakra trace, or a truncated one: {error}"
@@ -137,7 +139,7 @@ def _unknown(message: Any) -> list[int]:
     return sorted({field.field_number for field in UnknownFieldSet(message)})
 
 
-def _node(message: Any, label: str, problems: list[Problem]) -> Node:
+def _node(message: Any, label: str, problems: list[Problem], control: bool) -> Node:
     where = f"{label}, node {message.id}"
     known = 0 <= message.type < len(NODE_TYPES)
     kind = NODE_TYPES[message.type] if known else f"type {message.type}"
@@ -149,7 +151,8 @@ def _node(message: Any, label: str, problems: list[Problem]) -> Node:
         if one.name in attributes:
             problems.append(Problem(where, f"two attributes {one.name!r}", "every name once"))
         attributes[one.name] = _value(one)
-    after = dict.fromkeys([*message.ctrl_deps, *message.data_deps])
+    called = message.ctrl_deps if control else ()
+    after = dict.fromkeys([*called, *message.data_deps])
     duration = message.duration_micros
     return Node(message.id, kind, tuple(after), duration, attributes, message.name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -28,7 +29,9 @@ class Chakra(RankedTable):
 
     groups: a JSON file with the ranks of each process group that traces name. algorithms: by
     operation, unless the default. ignore: attributes of nodes to ignore. ignore_missing: whether to
-    ignore dependencies on nodes that are not in the file.
+    ignore dependencies on nodes that are not in the file. dependencies: those that nodes wait for;
+    data: not for ctrl_deps, which in traces of PyTorch say who called whom. chain_streams: whether
+    what runs on a stream of a device waits for what ran on it before.
     """
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
@@ -39,15 +42,24 @@ class Chakra(RankedTable):
     algorithms: dict[str, str] | None = None
     ignore: list[str] = Field(default=[])
     ignore_missing: bool = False
+    dependencies: Literal["all", "data"] = "all"
+    chain_streams: bool = False
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
-        traces = _read_traces(check, self.file)
+        traces = _read_traces(check, self.file, self.dependencies == "all")
         groups = None if self.groups is None else _read_groups(check, self.groups, len(traces))
         algorithms = self._algorithms(check)
         if check.findings.problems or not traces:
             return None
-        reading = Reading(groups, algorithms, frozenset(self.ignore), self.ignore_missing)
+        reading = Reading(
+            groups,
+            algorithms,
+            frozenset(self.ignore),
+            self.ignore_missing,
+            self.dependencies == "all",
+            self.chain_streams,
+        )
         text, named, problems = schedule(traces, reading)
         if problems:
             _tell(check, problems, self.file)
@@ -81,7 +93,7 @@ def _tell(check: Check, problems: list[Problem], name: str) -> None:
         check.findings.merge([Problem(name, what)])
 
 
-def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
+def _read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str, list[Node]]]:
     """Return the name and the nodes of every rank's file; none after problems."""
     first = check.scene.folder / f"{name}.0.et"
     if not is_file(first):
@@ -100,7 +112,7 @@ def _read_traces(check: Check, name: str) -> list[tuple[str, list[Node]]]:
     for rank in numbers:
         label = f"{name}.{rank}.et"
         try:
-            nodes, wrong = read(read_bytes(check.scene.folder / label, label), label)
+            nodes, wrong = read(read_bytes(check.scene.folder / label, label), label, control)
         except UserError as error:
             _tell(check, list(error.problems), name)
             return []

@@ -104,13 +104,16 @@ class Reading:
 
     groups: ranks of each process group; None: unknown. algorithms: by operation, unless the
     default. ignore: more attributes to ignore. ignore_missing: ignore dependencies on nodes that
-    are not in the file.
+    are not in the file. control: the nodes' dependencies have ctrl_deps among them. chain_streams:
+    what runs on a stream of a device waits for what ran on it before.
     """
 
     groups: Mapping[str, Sequence[int]] | None = None
     algorithms: Mapping[str, str] = field(default_factory=dict)
     ignore: frozenset[str] = frozenset()
     ignore_missing: bool = False
+    control: bool = True
+    chain_streams: bool = False
 
 
 def schedule(
@@ -175,13 +178,51 @@ def _mistakes(text: str, ranks: Sequence[_Rank]) -> list[Problem]:
     ]
 
 
+def _is_call(node: Node) -> bool:
+    """Whether a collective is only the host's call of one, which a kernel does later."""
+    return bool(node.attributes.get("is_cpu_op")) and not (
+        {"comm_type", "comm_size"} & node.attributes.keys()
+    )
+
+
+def _chained(nodes: Sequence[Node]) -> list[Node]:
+    """Return nodes of a device each behind the one before it on its stream.
+
+    In the order of their time stamps `ts`, or else of the file.
+    """
+
+    def begin(node: Node) -> float:
+        stamp = node.attributes.get("ts", 0)
+        return float(stamp) if isinstance(stamp, int | float) else 0.0
+
+    last: dict[object, int] = {}
+    before: dict[int, int] = {}
+    for node in sorted(nodes, key=begin):
+        stream = node.attributes.get("stream")
+        if isinstance(stream, int) and not node.attributes.get("is_cpu_op"):
+            if stream in last:
+                before[node.id] = last[stream]
+            last[stream] = node.id
+    return [
+        node._replace(after=tuple(dict.fromkeys([*node.after, before[node.id]])))
+        if node.id in before
+        else node
+        for node in nodes
+    ]
+
+
 class _Schedule:
     """The statements of all ranks while they are being written."""
 
     def __init__(self, traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading) -> None:
         self.reading = reading
         self.ranks = [
-            _Rank(number, label, nodes, frozenset(node.id for node in nodes))
+            _Rank(
+                number,
+                label,
+                _chained(nodes) if reading.chain_streams else nodes,
+                frozenset(node.id for node in nodes),
+            )
             for number, (label, nodes) in enumerate(traces)
         ]
         self.problems: list[Problem] = []
@@ -237,7 +278,14 @@ class _Schedule:
         stuck = [node for node, number in zip(rank.nodes, left, strict=True) if number]
         if stuck:
             told = first_of((node.id for node in stuck), MOST_SHOWN)
-            self.tell(rank, stuck[0], f"nodes depend on each other in a cycle: among {told}")
+            hint = 'if ctrl_deps, which say who called whom, close it: dependencies = "data"'
+            self.tell(
+                rank,
+                stuck[0],
+                f"nodes depend on each other in a cycle: among {told}",
+                None,
+                hint if self.reading.control else None,
+            )
         return order
 
     def _check_missing(self, rank: _Rank) -> None:
@@ -281,7 +329,7 @@ class _Schedule:
     def _node(self, rank: _Rank, node: Node) -> None:
         done = f"n{node.id}"
         before = [f"n{other}" for other in node.after if other in rank.ids]
-        if node.kind == "COMM_COLL_NODE":
+        if node.kind == "COMM_COLL_NODE" and not _is_call(node):
             self._collective(rank, node)
             begin = f"b{node.id}"
             rank.say(node, f"{begin}: calc 0", f"{done}: calc 0", f"{done} requires {begin}")
