@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
     _feature("networks", 1_000, "network"),
     _feature("networks from files", 420, "network/file.py"),
-    _feature("files of other tools", 1_700, "readers cli/bring.py"),
+    _feature("files of other tools", 2_400, "readers cli/bring.py"),
     _feature("traffic", 2_250, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_610, "base"),

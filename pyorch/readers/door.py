@@ -28,12 +28,14 @@ _OWN = {
     "containerlab": "containerlab",
     "csv": "links_csv",
     "hpcc": "hpcc",
+    "htsim": "htsim",
     "parquet": "parquet",
 }
 """Every format of this package and its module here."""
 _CONTENT: dict[str, tuple[Content, ...]] = {
     "csv": ("network", "messages"),
     "hpcc": ("network", "messages"),
+    "htsim": ("network", "messages"),
     "parquet": ("messages",),
 }
 """What files of a format can hold; those that are not here hold networks."""
@@ -46,8 +48,9 @@ _SUFFIXES: dict[Content, dict[str, str]] = {
         ".yaml": "containerlab",
         ".csv": "csv",
         ".txt": "hpcc",
+        ".topo": "htsim",
     },
-    "messages": {".csv": "csv", ".txt": "hpcc", ".parquet": "parquet"},
+    "messages": {".csv": "csv", ".txt": "hpcc", ".cm": "htsim", ".parquet": "parquet"},
 }
 """The format of a file, by what is looked for in it and its suffix."""
 

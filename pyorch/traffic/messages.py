@@ -407,10 +407,15 @@ def _read_foreign(check: Check, kind: str, name: str) -> list[_Placed] | Message
 def _use_ports(found: MessageList, network: Topology) -> None:
     """Let messages of hosts that were split into one for each link take these in turn.
 
-    The n-th message of a host leaves and arrives by the hosts of the same number.
+    The n-th message of a host leaves and arrives by the hosts of the same number. A number of no
+    host stands for h and this number, as the kinds of topology call theirs.
     """
     sent: Counter[str] = Counter()
     hosts = network.host_names
+    for names in (found.src, found.dst):
+        names[:] = [
+            name if name in hosts or f"h{name}" not in hosts else f"h{name}" for name in names
+        ]
     for number, (src, dst) in enumerate(zip(found.src, found.dst, strict=True)):
         if src in hosts or f"{src}-0" not in hosts or f"{dst}-0" not in hosts:
             continue
