@@ -147,6 +147,23 @@ def import_(
     return module.bring((file, second, third, fourth), out)
 
 
+@verb
+def export(
+    of: One,
+    run: Run,
+    *,
+    as_: Annotated[str, "format: hpcc, htsim, graphml or csv"] = "",
+    out: Annotated[str, "folder to write into; default this one"] = "",
+) -> int:
+    """Write network and flows of a run as other simulators read them, and say what is left out.
+
+    Exit codes: 0 written, 2 bad input.
+    """
+    from pyorch.cli import export as module
+
+    return module.export(of.name, run, as_, out, of.overrides, of.seeds)
+
+
 Result = (
     "name of an experiment with results, or a results folder; with @BUILD only the runs of a "
     "build, by the first digits of its fingerprint"

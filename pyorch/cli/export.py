@@ -1,0 +1,73 @@
+"""`export`: the network and the flows of a run for other simulators and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pyorch.base.errors import Problem, UserError, suggest
+from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.paths import expanded
+from pyorch.cli import door
+from pyorch.cli.base import OK, command
+from pyorch.network import topology
+from pyorch.plan import RunSpec
+from pyorch.study import Study
+from pyorch.traffic import base as traffic
+from pyorch.writers import hpcc, htsim, tables
+from pyorch.writers.scenes import Scene, Written
+
+FORMATS: Mapping[str, Callable[[Scene], Written]] = {
+    "hpcc": hpcc.write,
+    "htsim": htsim.write,
+    "graphml": tables.graphml,
+    "csv": tables.csv,
+}
+_PAYLOAD = 1000
+"""Bytes of a full packet, unless they are set."""
+
+
+@command
+def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], seeds: str) -> int:
+    """Write the files into a folder, and say what they do not say."""
+    if kind not in FORMATS:
+        what = f"{kind!r} is not a format" if kind else "no format was given"
+        hint = "invoke goal NAME RUN" if kind == "goal" else suggest(kind, FORMATS)
+        raise UserError([Problem("--as", what, ", ".join(FORMATS), hint)])
+    spec = Study.named(name, overrides, seeds=seeds).find(run)
+    written = FORMATS[kind](scene_of(spec))
+    folder = expanded(out or ".")
+    for file, text in written.files.items():
+        target = folder / file
+        if target.exists():
+            what = "exists already"
+            raise UserError([Problem(str(target), what, None, "--out with another folder")])
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, text)
+        except OSError as error:
+            raise storage_error(error, target) from error
+        print(f"wrote {target}")
+    for line in written.left_out:
+        door.say(f"left out: {line}")
+    return OK
+
+
+def scene_of(spec: RunSpec) -> Scene:
+    """Return the network and the flows of a run. Raises UserError."""
+    setting = spec.setting
+    network = topology.build(setting.topology)
+    flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
+    own = setting.attributes.get("ns3::rdma::QueuePair", {})
+    return Scene(
+        network,
+        flows,
+        setting.topology.kind,
+        setting.run.duration,
+        int(own.get("PayloadSize", _PAYLOAD)),
+        _short(setting.congestion_control),
+        tuple(map(_short, setting.flow_control)),
+    )
+
+
+def _short(type_name: str) -> str:
+    return type_name.rpartition("::")[2].lower()

@@ -1,0 +1,200 @@
+"""`export`: what was written and read back is the same network and the same flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyorch.base.findings import Findings
+from pyorch.cli.export import FORMATS, export
+from pyorch.network import topology
+from pyorch.network.topology import Topology
+from pyorch.traffic import base as traffic
+from pyorch.writers.scenes import Scene, Written
+
+SECOND = 10**12
+READ = {
+    "hpcc": ("topology.txt", "flow.txt"),
+    "htsim": ("network.topo", "flows.cm"),
+    "graphml": ("network.graphml", "messages.csv"),
+    "csv": ("links.csv", "messages.csv"),
+}
+
+
+def _network(table: dict[str, Any], folder: Path) -> Topology:
+    findings = Findings("x.toml")
+    found = topology.resolve({"rate": "1Gbps", "delay": "1us", **table}, findings, folder=folder)
+    assert found is not None, [one.render() for one in findings.problems]
+    return found.network
+
+
+def _flows(entry: dict[str, Any], network: Topology, folder: Path) -> traffic.Flows:
+    findings = Findings("x.toml")
+    scene = traffic.Scene(network, folder, folder, 10 * SECOND)
+    found = traffic.resolve({"kind": "messages", **entry}, findings, ("traffic", "0"), scene)
+    assert found is not None, [one.render() for one in findings.problems]
+    return traffic.flows([found], network, 1, 10 * SECOND)
+
+
+def _read_back(kind: str, scene: Scene, folder: Path) -> tuple[Topology, traffic.Flows, Written]:
+    written = FORMATS[kind](scene)
+    for name, text in written.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    network_file, flow_file = READ[kind]
+    network = _network({"kind": "file", "file": network_file}, folder)
+    return network, _flows({"file": flow_file}, network, folder), written
+
+
+@st.composite
+def _tables(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A random tree of switches with hosts on each, and messages, some of which wait."""
+    count = draw(st.integers(1, 5))
+    rates = st.integers(1, 400).map(lambda rate: f"{rate}Gbps")
+    delays = st.integers(0, 10**7).map(lambda delay: f"{delay}ps")
+    links = [(f"s{draw(st.integers(0, one - 1))}", f"s{one}") for one in range(1, count)]
+    on = [draw(st.integers(2, 3)) for _ in range(count)]
+    hosts = [(f"h{one}x{n}", f"s{one}") for one in range(count) for n in range(on[one])]
+    table = {
+        "kind": "explicit",
+        "hosts": [host for host, _ in hosts],
+        "switches": [f"s{one}" for one in range(count)],
+        "links": [
+            {"between": list(ends), "rate": draw(rates), "delay": draw(delays)}
+            for ends in [*hosts, *links]
+        ],
+    }
+    messages: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 8))):
+        src, dst = draw(st.permutations([host for host, _ in hosts]))[:2]
+        one: dict[str, Any] = {"src": src, "dst": dst, "id": f"i{number}"}
+        one |= {"size": f"{draw(st.integers(1, 10**9))}B", "class": draw(st.integers(0, 7))}
+        one["start"] = f"{draw(st.integers(0, 10**12))}ps"
+        messages.append(one)
+        if number and draw(st.booleans()):
+            one |= {"after": [f"i{draw(st.integers(0, number - 1))}"], "delay": "7us"}
+    return table, messages
+
+
+def _same(one: traffic.Flows, other: traffic.Flows, names: Any, others: Any, order: Any) -> None:
+    for column in ("sizes", "starts", "classes"):
+        assert np.array_equal(getattr(one, column)[order], getattr(other, column)), column
+    for column in ("src", "dst"):
+        ends = names[getattr(one, column)[order]]
+        assert np.array_equal(ends, others[getattr(other, column)]), column
+
+
+def _links(network: Topology, names: Any) -> set[tuple[frozenset[str], int, int]]:
+    ends = zip(names[network.a], names[network.b], strict=True)
+    speeds = zip(network.rates.tolist(), network.delays.tolist(), strict=True)
+    return {
+        (frozenset(map(str, pair)), rate, delay)
+        for pair, (rate, delay) in zip(ends, speeds, strict=True)
+    }
+
+
+@pytest.mark.parametrize("kind", ["hpcc", "graphml", "csv"])
+@given(_tables())
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_networks_and_flows_come_back(
+    kind: str, tmp_path: Path, tables: tuple[dict[str, Any], list[dict[str, Any]]]
+) -> None:
+    """Every node, link, rate, delay and flow, and in our formats who waits for whom."""
+    network = _network(tables[0], tmp_path)
+    flows = _flows({"messages": tables[1]}, network, tmp_path)
+    scene = Scene(network, flows, "explicit", 10 * SECOND, 1000, "dcqcn", ("pfc",))
+    again, found, written = _read_back(kind, scene, tmp_path)
+    names = np.array(network.names)
+    if kind == "hpcc":  # calls nodes by their numbers, and lists flows by their starts
+        numbers = np.arange(len(names)).astype(str)
+        order = np.argsort(flows.starts, kind="stable")
+        ours = numbers
+    else:
+        order, ours = np.arange(len(flows)), names
+    others = np.array(again.names)
+    assert len(again.hosts) == len(network.hosts)
+    assert _links(network, ours) == _links(again, others)
+    _same(flows, found, ours, others, order)
+    waiting = 0 if flows.waits is None else len(set(flows.waits.flows.tolist()))
+    if kind == "hpcc":
+        assert any("wait for others" in line for line in written.left_out) == (waiting > 0)
+        assert "CC_MODE 1" in written.files["config.txt"]
+    elif waiting and flows.waits is not None:
+        assert found.waits is not None
+        for column in ("flows", "after", "delays"):
+            ours_, theirs = getattr(flows.waits, column), getattr(found.waits, column)
+            assert np.array_equal(ours_, theirs), column
+
+
+def test_a_fat_tree_comes_back_from_htsim(tmp_path: Path) -> None:
+    """With connections that wait for one, for two, and what its triggers cannot say."""
+    network = _network({"kind": "fat_tree", "k": 4, "rate": "100Gbps"}, tmp_path)
+    messages = [
+        {"src": "h0", "dst": "h5", "size": "1MB", "id": "a", "start": "3us"},
+        {"src": "h1", "dst": "h6", "size": "2MB", "id": "b"},
+        {"src": "h5", "dst": "h0", "size": "3MB", "id": "c", "after": ["a", "b"]},
+        {"src": "h6", "dst": "h2", "size": "4MB", "after": ["c"]},
+        {"src": "h6", "dst": "h3", "size": "5MB", "after": ["a"]},
+        {"src": "h6", "dst": "h3", "size": "3GB"},
+    ]
+    flows = _flows({"messages": messages}, network, tmp_path)
+    again, found, written = _read_back("htsim", Scene(network, flows, "fat_tree", 1, 1), tmp_path)
+    assert _links(network, _of_htsim(network)) == _links(again, np.array(again.names))
+    assert found.sizes.tolist() == flows.sizes.tolist()[:-1]
+    assert found.starts.tolist() == flows.starts.tolist()[:-1]
+    assert found.waits is not None
+    waits = zip(found.waits.flows.tolist(), found.waits.after.tolist(), strict=True)
+    assert sorted(waits) == [(2, 0), (2, 1), (3, 2)]
+    assert [line for line in written.left_out if line.startswith("1 flows")] == [
+        "1 flows of more than 2,147,483,647 B, its largest",
+        "1 flows wait in a way that triggers cannot say: they start at their own times",
+    ]
+
+
+def _of_htsim(network: Topology) -> Any:
+    return np.array([name.replace("edge", "tor").removeprefix("h") for name in network.names])
+
+
+def test_what_cannot_be_said_is_listed(tmp_path: Path) -> None:
+    """Endless flows, failures and servers."""
+    table = {"kind": "star", "hosts": 4, "hosts_per_server": 2}
+    table["failures"] = [{"link": ["h0", "s0"], "down": "1us"}]
+    network = _network(table, tmp_path)
+    scene = traffic.Scene(network, tmp_path, tmp_path, SECOND)
+    greedy = {"kind": "greedy", "src": "h0", "dst": "h1", "rate_cap": "1Gbps"}
+    entry = traffic.resolve(greedy, Findings("x"), ("t",), scene)
+    assert entry is not None
+    flows = traffic.flows([entry], network, 1, SECOND)
+    for kind, write in FORMATS.items():
+        said = "\n".join(write(Scene(network, flows, "star", 1, 1, "swift", ("gfc",))).left_out)
+        assert "1 flows without an end" in said
+        assert "1 flows with a cap" in said
+        assert "1 links that fail during the run" in said
+        assert "hosts_per_server = 2" in said
+        if kind == "hpcc":
+            assert "flow control: it has PFC, not gfc" in said
+            assert "congestion control swift" in said
+        if kind == "htsim":
+            assert "the network: it has fat-trees only, and this is star" in said
+
+
+def test_the_command_writes_into_a_folder_and_overwrites_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And names what is left out."""
+    args = ("gfc/two-to-one", "1", "hpcc", str(tmp_path / "out"), (), "")
+    assert export(*args) == 0
+    assert "left out: " in capsys.readouterr().out
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "config.txt", "flow.txt", "topology.txt",
+    ]  # fmt: skip
+    assert export(*args) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert export("gfc/two-to-one", "1", "goal", "", (), "") == 2
+    assert "goal NAME RUN" in capsys.readouterr().err
