@@ -32,7 +32,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
-    _feature("networks", 1_000, "network"),
+    _feature("networks", 1_030, "network"),
     _feature("networks from files", 420, "network/file.py"),
     _feature("files of other tools", 2_400, "readers cli/bring.py"),
     _feature("runs for other tools", 500, "writers cli/export.py"),

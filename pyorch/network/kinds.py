@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 from typing_extensions import override
@@ -12,7 +13,11 @@ from typing_extensions import override
 from pyorch.base.errors import suggest
 from pyorch.base.fields import Link, LinkRate, Table, Time
 from pyorch.base.findings import Path
+from pyorch.base.units import format_rate, format_time
 from pyorch.network.topology import TopologyTable, Wiring, topology
+
+MOST_SHOWN, MOST_VALUES = 100, 8
+"""Links that a report lists one by one, and the rates and delays that it counts of more."""
 
 
 class _Tiers(TopologyTable):
@@ -382,6 +387,21 @@ class Explicit(TopologyTable):
         min_length=1, description="Links, each between two nodes; a host has exactly one."
     )
 
+    @classmethod
+    @override
+    def shown(cls, form: Mapping[str, Any]) -> Mapping[str, Any]:
+        links = form.get("links", [])
+        if len(links) <= MOST_SHOWN:
+            return form
+
+        def counts(key: str, write: Callable[[int], str]) -> str:
+            found = Counter(link[key] for link in links).most_common()
+            told = [f"{write(value)} ({count:,})" for value, count in found[:MOST_VALUES]]
+            return ", ".join([*told, *(["..."] if len(found) > MOST_VALUES else [])])
+
+        rates, delays = counts("rate_bps", format_rate), counts("delay_ps", format_time)
+        return {**form, "links": {"count": f"{len(links):,}", "rates": rates, "delays": delays}}
+
     @override
     def wire(self) -> Wiring:
         wiring = Wiring(hosts=list(self.hosts), switches=list(self.switches))
@@ -411,7 +431,7 @@ class Explicit(TopologyTable):
                 for n, name in enumerate(own)
                 if _name_problem(name)[0]
             ]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         found += [
             ((), f"two nodes are called {name!r}", "a unique name for every node") for name in twice
         ]
@@ -435,12 +455,12 @@ class Explicit(TopologyTable):
             seen.add(ends)
 
     def _host_problems(self) -> Iterator[tuple[Path, str, str | None]]:
-        ends = [end for link in self.links for end in link.between]
+        degree = Counter(end for link in self.links for end in link.between)
         for number, host in enumerate(self.hosts):
-            if ends.count(host) != 1:
+            if degree[host] != 1:
                 yield (
                     ("hosts", str(number)),
-                    f"host {host!r} has {ends.count(host)} links",
+                    f"host {host!r} has {degree[host]} links",
                     "exactly one",
                 )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path as FilePath
-from typing import Annotated, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -293,6 +293,11 @@ class TopologyTable(Kind):
         folder: that of the experiment file. Notes problems of the file, and then returns None.
         """
         return self
+
+    @classmethod
+    def shown(cls, form: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a report shows of a canonical form."""
+        return form
 
     def problems(self) -> list[tuple[Path, str, str | None]]:
         """Problems other than types: (path inside the table, what, allowed)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.units import format_bytes, format_rate, format_time
+from pyorch.network import topology
 from pyorch.setting import canonical
 from pyorch.setting.attributes import SECTIONS, Catalogue, snake_case, written
 from pyorch.setting.canonical import encode
@@ -99,6 +100,9 @@ def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:
     """The part of a canonical form that belongs to the setting, attributes with units."""
     shown = {key: value for key, value in spec.items() if key not in _LEFT_OUT}
+    form = spec.get("topology", {})
+    if form.get("kind") in topology.KINDS:
+        shown["topology"] = topology.KINDS[form["kind"]].shown(form)
     shown["traffic"] = [
         traffic.KINDS[entry["kind"]].shown(entry) for entry in spec.get("traffic", [])
     ]

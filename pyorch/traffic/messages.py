@@ -347,20 +347,18 @@ def _plain_columns(
     columns = dict(zip(head, zip(*(row for _, row in rows[1:]), strict=True), strict=True))
 
     def read(column: str) -> list[Any]:
-        parse = cells[column]
-        known: dict[str, Any] = {}
-        found = []
-        for line, cell in zip(lines, columns.get(column, ()), strict=column in columns):
-            value = known.get(cell, known)
-            if value is known:
-                try:
-                    value = parse(cell) if cell or column not in OPTIONAL else None
-                except ValueError as error:
-                    problems.append(Problem(f"{name}: line {line}: {column}", str(error)))
-                    value = 0
-                known[cell] = value
-            found.append(value)
-        return found
+        parse, own = cells[column], columns.get(column, ())
+        known: dict[str, Any] = {"": None} if column in OPTIONAL else {}
+        wrong: dict[str, str] = {}
+        for cell in set(own) - known.keys():
+            try:
+                known[cell] = parse(cell)
+            except ValueError as error:
+                known[cell], wrong[cell] = 0, str(error)
+        for line, cell in zip(lines, own, strict=True) if wrong else ():
+            if cell in wrong:
+                problems.append(Problem(f"{name}: line {line}: {column}", wrong[cell]))
+        return list(map(known.__getitem__, own))
 
     src, dst, sizes, starts, classes = map(read, ("src", "dst", "size", "start", "class"))
     return MessageList(src, dst, sizes, starts, classes, lines=lines)

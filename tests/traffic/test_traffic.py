@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.base.errors import UserError
+from pyorch.base.fields import encode
 from pyorch.base.findings import Findings
 from pyorch.network.topology import Topology
 from pyorch.traffic import base as traffic
 from pyorch.traffic import workloads
+from pyorch.traffic.messages import LONG
 from tests.strategies import ROOT, TOPOLOGIES, network
 
 WORKLOADS = ROOT / "experiments" / "workloads"
@@ -532,3 +535,50 @@ def test_what_is_no_whole_distribution_is_told_by_its_line(
     path.write_text("size_bytes,cumulative\n3,0\n3,0.06\n32,0.10\n1000,1\n")
     shares = np.array([0.0, 0.03, 0.06])
     assert workloads.load(path).quantile(shares).tolist() == [3, 3, 3]
+
+
+def test_a_long_csv_file_gives_the_flows_of_a_short_one(tmp_path: Path) -> None:
+    """Columns or a table for each message: the same, with defaults where cells are empty."""
+    rows = [f"h{n % 4},h{4 + n % 2},{n + 1},{n if n % 5 else ''}" for n in range(LONG + 5)]
+    (tmp_path / "m.csv").write_text("\n".join(["src,dst,size,start_ns", *rows]))
+    entry = {"kind": "messages", "file": "m.csv", "start": "7us", "class": 2}
+    form, problems = resolve(entry, folder=tmp_path)
+    assert form is not None, problems
+    assert encode(form).keys() >= {"columns"}
+    flows = traffic.flows([form], STAR, 1, MS)
+    assert flows.sizes.tolist() == list(range(1, LONG + 6))
+    assert flows.starts.tolist() == [1000 * n if n % 5 else 7 * 10**6 for n in range(LONG + 5)]
+    assert flows.src.tolist() == [n % 4 for n in range(LONG + 5)]
+    assert set(flows.classes.tolist()) == {2}
+    rows[1] = "h1,h2,x,5"
+    rows[3] = "h1,h2,5,y"
+    (tmp_path / "m.csv").write_text("\n".join(["src,dst,size,start_ns", *rows]))
+    _, told = resolve(entry, folder=tmp_path)
+    assert [one.partition(" '")[0] for one in told] == [
+        "m.csv: line 3: size:",
+        "m.csv: line 5: start:",
+    ]
+
+
+def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
+    """Text and whole numbers, with the unit of starts in the name of their column."""
+    frame = pd.DataFrame(
+        {"src": ["h0", "h1"], "dst": ["h1", "h2"], "size": [5, 6], "start_us": [1, 2]}
+    )
+    frame.to_parquet(tmp_path / "m.parquet")
+    form, problems = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+    assert form is not None, problems
+    flows = traffic.flows([form], STAR, 1, MS)
+    assert (flows.src.tolist(), flows.dst.tolist()) == ([0, 1], [1, 2])
+    assert (flows.sizes.tolist(), flows.starts.tolist()) == ([5, 6], [10**6, 2 * 10**6])
+    for wrong, said in (
+        (frame.assign(size=[0, 1]), "row 1: 0 is not a value of its column"),
+        (frame.assign(src=[1, 2]), "src: the column is int64"),
+        (frame.assign(when=[1, 2]), "the columns are src, dst, size, start_us, when"),
+    ):
+        wrong.to_parquet(tmp_path / "m.parquet")
+        _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+        assert any(said in one for one in told), told
+    (tmp_path / "m.parquet").write_bytes(b"PAR1 nothing PAR1")
+    _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+    assert "is not Parquet" in told[0]
