@@ -200,6 +200,33 @@ class Study:
         """Return the study with the seeds 1 to N, or those of "N-M"."""
         return self._with(seeds=str(seeds))
 
+    def with_done(self) -> Study:
+        """Return this study with what is done of the same experiment's other variants and seeds.
+
+        A report of it adds to what there is, where `only` and `seeds` would replace it. Raises
+        UserError.
+        """
+        from pyorch.files.patch import is_selection
+        from pyorch.plan import expand
+
+        overrides = tuple(one for one in self._overrides if not is_selection(one))
+        if overrides == self._overrides and not self._seeds:
+            return self
+        plan, other = self._made(), self._with(overrides, "")
+        whole, fingerprint = other.plan(), plan.build.fingerprint
+        seeds = sorted(
+            {spec.seed for spec in (*plan.specs, *whole.specs)} | whole.store.collected_seeds()
+        )
+        asked = {spec.hash(fingerprint) for spec in plan.specs}
+        found = [
+            spec
+            for spec in expand(whole.experiment, seeds)
+            if (key := spec.hash(fingerprint)) in asked or whole.store.is_done(key)
+        ]
+        other._plan = replace(whole, specs=found)
+        other._seeds = self._seeds
+        return other
+
     def _with(self, overrides: tuple[str, ...] | None = None, seeds: str | None = None) -> Study:
         other = type(self).__new__(type(self))
         other._paths, other._source = self._paths, self._source

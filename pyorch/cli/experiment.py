@@ -39,7 +39,7 @@ def experiment(
     code = _tell(result, len(plan.specs))
     if result.interrupted or result.storage_failed or not plan.done:
         return code
-    return max(code, tell_report(study.report(told=warn)))
+    return max(code, tell_report(study.with_done().report(told=warn)))
 
 
 def _tell(result: BatchResult, total: int) -> int:

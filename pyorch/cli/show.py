@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import shutil
 import sys
 import textwrap
@@ -22,7 +23,7 @@ from pyorch.study import Study
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
-SHOWN_RUNS = 40
+SHOWN_RUNS, FEW_RUNS = 40, 6
 SHOWN_CYCLES = 10
 WIDEST = 100
 #: Scenes whose buffer dependencies `show` looks at, and their nodes: more would take minutes.
@@ -36,11 +37,12 @@ def show(
     seeds: str = "",
     picture: str | None = None,
     in_browser: bool = False,
+    details: bool = False,
 ) -> int:
-    """Print what an experiment would run: its question, its runs, the settings of the first.
+    """Print what an experiment would run, what it asks of network and machine, if it is ready.
 
     picture: a file to draw its network into; "" for network.svg in its results. in_browser: open it
-    in one.
+    in one. details: all runs, the settings of the first, what varies, and defaults.
     """
     study = Study.named(name, overrides, seeds=seeds)
     plan = study.plan()
@@ -48,27 +50,68 @@ def show(
         text = getattr(plan.experiment, label, "")
         if text:
             print(shown(f"{label + ':':<10}{text}"))
-    print_runs(plan, study.remarks_on_plan())
+    remarks = study.remarks_on_plan()
+    print_runs(plan, remarks, SHOWN_RUNS if details else FEW_RUNS)
     _print_cycles(plan.specs)
-    _print_settings(plan)
+    _print_demand(plan)
+    if details:
+        _print_settings(plan)
     if picture is not None:
         file = draw(plan, picture).absolute()
         print(f"\npicture of the first run: {file}")
         if in_browser and not webbrowser.open(file.as_uri()):
             print("no browser was found: open it yourself", file=sys.stderr)
+    _print_readiness(plan, name, remarks, details)
     return OK
 
 
+def _print_demand(plan: Plan) -> None:
+    """Print what the flows ask of the links, and the runs of this machine."""
+    from pyorch.remarks.demand import cost_text, demands, speed_here
+
+    found = demands(plan.experiment, plan.specs)
+    if not found:
+        return
+    most = max((demand for demand, _ in found), key=lambda demand: demand.highest)
+    if most.tiers:
+        told = f"{most.flows:,} flows, {most.payload / 1e6:.3g} MB"
+        print(shown(f"\noffered by {told}: {most.told}"))
+    cost = cost_text(found, len(plan.missing), speed_here(plan.store.paths.results))
+    print(shown(f"cost: {cost}"))
+
+
+def _print_readiness(plan: Plan, name: str, remarks: Sequence[str], details: bool) -> None:
+    """Print whether the experiment can be run as it is, as the last line."""
+    if not details:
+        door.say(
+            f"\n`invoke show {shlex.quote(name)} --details` has all runs, settings and defaults"
+        )
+    wrong = sum(remark.startswith(("warning:", "offered:")) for remark in remarks)
+    missing = len(plan.missing)
+    if not missing:
+        print("done: all runs are there")
+    elif wrong:
+        are = "a warning" if wrong == 1 else f"{wrong} warnings"
+        print(f"ready to run, but there {'is' if wrong == 1 else 'are'} {are} above")
+    else:
+        print(f"ready: {runs_text(missing)} to do")
+
+
 def _print_settings(plan: Plan) -> None:
-    """Print the settings of the first run with their units, and what it has by default."""
+    """Print the settings of the first run with their units, what varies, and its defaults."""
     from pyorch.report.setting import setting, unset
 
     types = plan.experiment.types
-    rows = setting(plan.specs[:1], types).common
-    width = min(max((len(key) for key, _ in rows), default=0), 44)
-    print("\nsettings of the first run:")
-    for key, value in rows:
-        print(shown(f"  {key:<{width}}  {value}"))
+    varying = setting(plan.specs, types).varying
+    for what, rows in (
+        ("what varies", varying),
+        ("settings of the first run", setting(plan.specs[:1], types).common),
+    ):
+        width = min(max((len(key) for key, _ in rows), default=0), 44)
+        if rows:
+            print(f"\n{what}:")
+        for key, value in rows:
+            print(shown(f"  {key:<{width}}  {value}"))
     defaults = unset(plan.specs[0].setting, types) if types is not None else {}
     width = max(map(len, defaults), default=0)
     columns = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
@@ -140,8 +183,8 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
         print(f"  ({runs_text(len(specs) - looked)} not looked at)")
 
 
-def print_runs(plan: Plan, remarks: Sequence[str]) -> None:
-    """Print how many runs there are, how many are done, what is to be said, and which they are."""
+def print_runs(plan: Plan, remarks: Sequence[str], most: int = SHOWN_RUNS) -> None:
+    """Print how many runs there are, how many are done, what is to be said, and the first ones."""
     missing = {id(spec) for spec in plan.missing}
     total = len(plan.specs)
     print(f"runs:     {total}, {total - len(missing)} of them done")
@@ -149,13 +192,13 @@ def print_runs(plan: Plan, remarks: Sequence[str]) -> None:
     if remarks:
         print("\n".join(remarks) + "\n")
 
-    width = len(str(min(total, SHOWN_RUNS)))
-    for number, spec in enumerate(plan.specs[:SHOWN_RUNS], 1):
+    width = len(str(min(total, most)))
+    for number, spec in enumerate(plan.specs[:most], 1):
         run_hash = spec.hash(plan.build.fingerprint)
         problem = plan.store.problem(run_hash) if id(spec) in missing else None
         state = "done" if id(spec) not in missing else "damaged" if problem else "to do"
         print(f"  {number:>{width}}  {run_hash}  {state:<7}  {spec.title}")
         if problem:
             print(f"  {'':{width}}  {problem}")
-    if total > SHOWN_RUNS:
-        print(f"  ... and {total - SHOWN_RUNS} more")
+    if total > most:
+        print(f"  ... and {total - most} more")

@@ -42,12 +42,13 @@ def show(
     ] = False,
     out: Annotated[str, "file of the picture, .svg, .png or .pdf"] = "",
     open_: Annotated[bool, "show the picture in a browser"] = False,
+    details: Annotated[bool, "also all runs, their settings, and defaults"] = False,
 ) -> int:
-    """Show what an experiment would run: its runs, their settings, its network."""
+    """Show what an experiment would run, the load of its links, its cost, and if it is ready."""
     from pyorch.cli import show as module
 
     drawn = out if picture or out or open_ else None
-    return module.show(of.name, of.overrides, of.seeds, drawn, open_)
+    return module.show(of.name, of.overrides, of.seeds, drawn, open_, details)
 
 
 def run_experiment(

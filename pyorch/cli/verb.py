@@ -17,7 +17,7 @@ from invoke.exceptions import Exit
 from invoke.parser.argument import Argument
 from invoke.tasks import Task
 
-from pyorch.base.errors import UserError
+from pyorch.base.errors import Problem, UserError
 from pyorch.cli import door
 
 DEFAULT = "gfc/two-to-one"
@@ -42,6 +42,7 @@ _OF_SELECT: dict[str, tuple[type, str]] = {
     ),
     "only": (str, "A,B: run only these variants"),
     "seeds": (str, "run seeds 1 to N, or N-M, instead of those in the file"),
+    "seed": (str, "run this seed alone"),
 }
 
 GROUP = "pyorch.verbs"
@@ -179,7 +180,12 @@ class Declared:
         if self.select:
             only = [f"only={only}"] if (only := found.pop("only")) else []
             overrides = [*found.pop("set_"), *only]
-            found[self.select] = Select(found.pop("name"), overrides, found.pop("seeds"))
+            seeds, seed = found.pop("seeds"), found.pop("seed")
+            if seeds and seed:
+                what = "is given together with --seeds"
+                raise UserError([Problem("--seed", what, "one of them")])
+            seeds = f"{seed}-{seed}" if seed else seeds
+            found[self.select] = Select(found.pop("name"), overrides, seeds)
         return found
 
 

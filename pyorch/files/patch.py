@@ -76,6 +76,11 @@ def flat(patch: Mapping[str, Any]) -> dict[str, Any]:
     return {".".join(path): value for path, value in leaves(nest(patch))}
 
 
+def is_selection(text: str) -> bool:
+    """Whether an option chooses variants, which are as they were, instead of changing a key."""
+    return text.partition("=")[0].strip() == ONLY
+
+
 def variants_of(override: Override) -> list[str]:
     """Return the variants that an override `only=A,B` names."""
     return [name.strip() for name in override.text.partition("=")[2].split(",")]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 from pyorch.base.errors import (
     Problem,
@@ -112,9 +112,14 @@ class RunTables:
         return start, min(stop, self.end_ps)
 
 
+Better = Literal["lower", "higher", ""]
+"""Which values are better; "" where that is up to the question, or differs between schemes."""
+
+
 class Metric(Entry):
     """A [[metric]] entry: numbers computed from one run."""
 
+    BETTER: ClassVar[Better] = ""
     name: EntryName
     kind: str
 
@@ -133,6 +138,10 @@ class Metric(Entry):
     def limits(self) -> tuple[float, float]:
         """The limits of its values: (0, 1) for a share; by default none is negative."""
         return NON_NEGATIVE
+
+    def better(self) -> Better:
+        """Which of its values are the better ones, of two schemes under the same traffic."""
+        return self.BETTER
 
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
@@ -272,6 +281,20 @@ YES_NO_NUMBERS = frozenset(
     | {"blocked_by_host"}
 )
 """Numbers of a summary that are 0 or 1."""
+BETTER_NUMBERS: Mapping[str, Better] = {
+    "deadlocked": "lower",
+    "deadlocked_at_end": "lower",
+    "flows_unfinished": "lower",
+    "dropped_frames": "lower",
+    "retransmitted_bytes": "lower",
+    "peak_buffer_bytes": "lower",
+    "control_frames_sent": "lower",
+    "last_delivery_ps": "lower",
+    "flows_finished": "higher",
+    "delivered_bytes": "higher",
+}
+"""Numbers of a summary that mean the same under every scheme. Pauses do not: GFC and BFC slow
+senders down without any, and queues are those of lossless classes alone."""
 SHARE = (0.0, 1.0)
 """The limits of a share."""
 NON_NEGATIVE = (0.0, math.inf)

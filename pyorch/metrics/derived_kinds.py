@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.base.lazy import np
-from pyorch.metrics.base import SHARE, UNLIMITED, Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, UNLIMITED, Better, Metric, RunTables, metric
 from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
 from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
 
@@ -148,6 +148,7 @@ class Stalled(Metric):
     Over seeds its mean is the share of runs whose throughput ended at 0.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["stalled"] = "stalled"
     after: Time
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
 from pyorch.base.lazy import np
-from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.base import Better, Metric, RunTables, metric
 from pyorch.metrics.fields import Chosen, Need, Time
 
 CYCLIC = 0
@@ -100,6 +100,7 @@ class DetectionMetric(Metric):
 class FalseAlarms(DetectionMetric):
     """Detections of an egress queue that was neither in a cyclic deadlock nor stuck behind one."""
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["false_alarms"] = "false_alarms"
 
     @override
@@ -113,6 +114,7 @@ class FalseAlarms(DetectionMetric):
 class MissedDeadlocks(DetectionMetric):
     """Cyclic deadlocks that lasted `grace` or longer without any of their queues being declared."""
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["missed_deadlocks"] = "missed_deadlocks"
     grace: Time = 0
 
@@ -135,6 +137,7 @@ class MissedDeadlocks(DetectionMetric):
 class DetectionTime(DetectionMetric):
     """Time from the formation of the first cyclic deadlock to the first detection in it [ps]."""
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["detection_time"] = "detection_time"
 
     @override

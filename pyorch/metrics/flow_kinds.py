@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.base.lazy import np
-from pyorch.metrics.base import SHARE, YES_NO_NUMBERS, Metric, RunTables, metric, unit_of_name
+from pyorch.metrics.base import (
+    BETTER_NUMBERS,
+    SHARE,
+    YES_NO_NUMBERS,
+    Better,
+    Metric,
+    RunTables,
+    metric,
+    unit_of_name,
+)
 from pyorch.metrics.fields import Chosen, Entry, Size, TrafficClass
 
 if TYPE_CHECKING:
@@ -169,6 +178,7 @@ class FlowTimes(FlowFilter, Metric):
 class FctSlowdown(FlowTimes):
     """Flow completion time over the ideal one."""
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["fct_slowdown"] = "fct_slowdown"
 
     @override
@@ -184,6 +194,7 @@ class FctSlowdown(FlowTimes):
 class Fct(FlowTimes):
     """Flow completion time [ps]."""
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["fct"] = "fct"
 
     @override
@@ -227,6 +238,7 @@ class Goodput(GoodputFilter):
     "max": over the goodput of single flows.
     """
 
+    BETTER: ClassVar[Better] = "higher"
     kind: Literal["goodput"] = "goodput"
     of: Literal["total", "mean", "min", "max"] = "total"
 
@@ -252,6 +264,7 @@ class Fairness(GoodputFilter):
     Jain, Chiu, Hawe: A quantitative measure of fairness, DEC TR-301, 1984.
     """
 
+    BETTER: ClassVar[Better] = "higher"
     kind: Literal["fairness"] = "fairness"
 
     @override
@@ -280,6 +293,7 @@ class CollectiveTime(Metric):
     rounds of a repeated one count together. Infinite when a message did not arrive.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["collective_time"] = "collective_time"
     traffic: str
     collective: str | None = None
@@ -317,6 +331,10 @@ class SummaryNumber(Metric):
     @override
     def unit(self) -> str:
         return unit_of_name(self.number)
+
+    @override
+    def better(self) -> Better:
+        return BETTER_NUMBERS.get(self.number, "")
 
     @override
     def yes_no(self) -> bool:

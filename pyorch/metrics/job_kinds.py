@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import model_validator
 from typing_extensions import override
 
 from pyorch.base.lazy import np
-from pyorch.metrics.base import SHARE, Metric, RunTables, metric
+from pyorch.metrics.base import SHARE, Better, Metric, RunTables, metric
 from pyorch.metrics.fields import Chosen, Need, Port
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class JobTime(Metric):
     when a message did not arrive.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["job_time"] = "job_time"
     traffic: str
 
@@ -58,6 +59,7 @@ class LostTime(Metric):
 
     traffic: str
     collective: str | None = None
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["lost_time"] = "lost_time"
     to: Literal["pauses", "collisions", "sharing", "stragglers"]
     host: str | None = None
@@ -112,6 +114,7 @@ class JobFairness(Metric):
     of fairness, DEC TR-301, 1984.
     """
 
+    BETTER: ClassVar[Better] = "higher"
     kind: Literal["job_fairness"] = "job_fairness"
     traffic: Chosen[str]
 

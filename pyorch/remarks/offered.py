@@ -54,16 +54,16 @@ def _overload(case: Case) -> tuple[str, str, float] | None:
         and entry.paths is None
     }
     worst: tuple[float, Floats, list[int]] = 0.0, np.zeros(0), []
-    carried = {number: _carried(layers, one.rates) for number, one in random.items()}
+    carried = {number: carried_by(layers, one.rates) for number, one in random.items()}
     for begin in sorted({one.begin for one in random.values()}):
         active = [number for number, one in random.items() if one.begin <= begin < one.end]
-        loads = np.sum([carried[number] for number in active], axis=0) / _rates(layers)
+        loads = np.sum([carried[number] for number in active], axis=0) / rates_of(layers)
         if loads.max() > worst[0]:
             worst = float(loads.max()), loads, active
     return _told(layers, case, *worst) if worst[0] > _EXACT else None
 
 
-def _egresses(layers: Layers) -> tuple[Numbers, Numbers]:
+def egresses(layers: Layers) -> tuple[Numbers, Numbers]:
     """Return the nodes and their neighbours: from hosts, to hosts, and between switches."""
     hosts = layers.network.hosts.astype(np.int64)
     racks = layers.network.racks[hosts].astype(np.int64)
@@ -71,15 +71,15 @@ def _egresses(layers: Layers) -> tuple[Numbers, Numbers]:
     return np.concatenate([hosts, racks, one]), np.concatenate([racks, hosts, other])
 
 
-def _rates(layers: Layers) -> Floats:
+def rates_of(layers: Layers) -> Floats:
     """Return the rate [bit/s] of each egress, (egresses,)."""
     network = layers.network
-    pairs = zip(*(end.tolist() for end in _egresses(layers)), strict=True)
+    pairs = zip(*(end.tolist() for end in egresses(layers)), strict=True)
     rates: Floats = network.rates[[network.links[pair] for pair in pairs]].astype(np.float64)
     return rates
 
 
-def _carried(layers: Layers, rates: Floats) -> Floats:
+def carried_by(layers: Layers, rates: Floats) -> Floats:
     """Return what each egress carries [bit/s], (egresses,), of traffic between hosts."""
     network = layers.network
     if network.scale_up is not None:
@@ -97,8 +97,8 @@ def _told(
 ) -> tuple[str, str, float]:
     network, traffic = layers.network, case.setting.traffic
     fullest, over = int(loads.argmax()), int((loads > _EXACT).sum())
-    ends = (network.names[int(end[fullest])] for end in _egresses(layers))
-    rate = format_rate(int(_rates(layers)[fullest]))
+    ends = (network.names[int(end[fullest])] for end in egresses(layers))
+    rate = format_rate(int(rates_of(layers)[fullest]))
     names = " and ".join(label_of(traffic[number], number) for number in active)
     what = f"{' -> '.join(ends)} gets {100 * most:.0f} % of its {rate} on average from {names}"
     if over > 1:

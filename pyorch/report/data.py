@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.lazy import pd
 from pyorch.metrics import RunTables, output_units, unit_of_name
-from pyorch.metrics.base import NON_NEGATIVE, SHARE, YES_NO_NUMBERS, Metric
+from pyorch.metrics.base import (
+    BETTER_NUMBERS,
+    NON_NEGATIVE,
+    SHARE,
+    YES_NO_NUMBERS,
+    Better,
+    Metric,
+)
 from pyorch.report.statistics import Estimate, Nature, estimate
 from pyorch.store.store import Store
 
@@ -115,6 +122,11 @@ class ReportData:
             yes_no=model.yes_no() if model else metric in YES_NO_NUMBERS,
             limits=model.limits() if model else NON_NEGATIVE,
         )
+
+    def better(self, metric: str) -> Better:
+        """Which values of a metric, or of a number of the summary, are better."""
+        model = self._models.get(metric)
+        return model.better() if model else BETTER_NUMBERS.get(metric, "")
 
     def is_share(self, metric: str) -> bool:
         """Whether a metric is a share, any number from 0 to 1."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.report import embed
 from pyorch.report.answer import Answer
+from pyorch.report.comparison import Comparison
 from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result
 from pyorch.report.figures.network_live import PLAY
 from pyorch.report.select import filter_text
@@ -106,6 +107,7 @@ class Page:
     versions: Sequence[tuple[str, str]]
     commands: Sequence[str]
     stuck: Sequence[str] = ()
+    comparison: Comparison | None = None
     runs: RunsTable | None = None
 
 

@@ -14,6 +14,14 @@ from typing import Literal
 from pyorch.metrics.base import NON_NEGATIVE, UNLIMITED
 
 CONFIDENCE = 0.95
+NEGLIGIBLE = 0.01
+"""Differences up to this share of the best mean decide nothing, however certain they are."""
+Standing = Literal["best", "equal", "worse", "not decided", "no value"]
+"""What the seeds say about a scheme, against the one with the best mean.
+
+equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies
+entirely outside; not decided: neither, or fewer than two seeds; no value: nothing to compare.
+"""
 _SAME = 1e-12  # closer values differ by no more than the rounding of a division
 
 
@@ -153,3 +161,12 @@ def estimate(values: Iterable[float | None], nature: Nature = Nature()) -> Estim
     if min(kept) < low or max(kept) > high:
         low, high = UNLIMITED
     return Estimate(mean, max(mean - half, low), min(mean + half, high), n)
+
+
+def standing_of(difference: Estimate, bound: float) -> Standing:
+    """Return the standing by a difference to the best, whose interval counts. bound: negligible."""
+    if difference.n < 2:
+        return "not decided"
+    if abs(difference.mean) + difference.half_width <= bound:
+        return "equal"
+    return "worse" if abs(difference.mean) - difference.half_width > bound else "not decided"

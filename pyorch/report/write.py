@@ -18,11 +18,12 @@ from pyorch.metrics import missing_numbers
 from pyorch.plan import RunSpec
 from pyorch.report import drawn as drawn_before
 from pyorch.report import gallery
-from pyorch.report.answer import answer
+from pyorch.report.answer import ALWAYS, answer
+from pyorch.report.comparison import comparison
 from pyorch.report.data import ReportData
 from pyorch.report.drawn import Told
 from pyorch.report.embed import packed
-from pyorch.report.expect import AGREES, ExpectModel, Result, agreed_metrics, judge
+from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result, agreed_metrics, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
@@ -262,15 +263,14 @@ def _page(
     names = _axis_names(models)
     agreed = agreed_metrics(results)
     drawn = [name for model in models for name in model.metrics()]
-    findings = [text for model in models if (text := model.found(agreed))]
-    finding = findings[0] if findings and not absent else ""
+    finding = "" if absent else _finding(models, agreed, results)
+    compared = comparison(data, [*measured, *drawn] or ALWAYS, names)
+    told = _told(models, data) or (compared.best if compared else "")
     return Page(
         name=experiment.name,
         title=experiment.title,
         question=question,
-        answer=answer(
-            data, results, names, question, [*measured, *drawn], finding, _told(models, data)
-        ),
+        answer=answer(data, results, names, question, [*measured, *drawn], finding, told),
         gallery="/".join([".."] * (len(experiment.name.split("/")) + 1)) + f"/{gallery.INDEX}",
         source=getattr(experiment, "source", "") or "",
         setting=setting([*planned.values()], getattr(experiment, "types", None)),
@@ -287,8 +287,26 @@ def _page(
         versions=[*versions(fingerprint), *machines(store, done)],
         commands=commands,
         stuck=headlines(data),
+        comparison=compared,
         runs=runs_table(data, measured),
     )
+
+
+def _finding(
+    models: Sequence[FigureModel], agreed: Mapping[str, bool], results: Sequence[Result]
+) -> str:
+    """What the first figure with a finding that is decided found, or that it is refuted."""
+    for model in models:
+        if text := model.found(agreed):
+            return text
+        metrics = model.finding.metrics if model.finding else ()
+        against = [r for r in results if r.verdict == DIFFERS and r.expect.metric in metrics]
+        if model.finding and against:
+            one = against[0]
+            more = f" (and {len(against) - 1} more)" if len(against) > 1 else ""
+            measured = f"{one.expect.what}: {one.measured()}, {one.wanted()}{more}"
+            return f"Refuted: \u201c{model.finding.text}\u201d. {measured}"
+    return ""
 
 
 def _told(models: Sequence[FigureModel], data: ReportData) -> str:

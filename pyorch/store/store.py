@@ -390,6 +390,15 @@ class Store:
             raise storage_error(error, self.table_file, RESULTS_HINT) from error
         return frame
 
+    def collected_seeds(self) -> set[int]:
+        """Return the seeds of the runs that were last gathered; none if that cannot be read."""
+        try:
+            return {
+                int(seed) for seed in pd.read_parquet(self.table_file, columns=["seed"])["seed"]
+            }
+        except (OSError, ValueError, KeyError):  # anything may lie there
+            return set()
+
     def _row(self, run_hash: str, spec: RunSpec) -> list[dict[str, Any]]:
         """Columns of a run in three groups: parameters, summary, metrics."""
         from pyorch.metrics import known_numbers

@@ -265,11 +265,13 @@ def test_a_title_cannot_steer_the_terminal(invoke: Invoke, small: str) -> None:
 @pytest.mark.processes
 def test_show_prints_what_a_file_leaves_unset(invoke: Invoke, small: str) -> None:
     """Of every section in use, with the values that `schemes` has for its keys; no key twice."""
-    shown = invoke("show", small, "--set", "switch.route_delay=3us", "--only", "PFC").stdout
+    shown = invoke(
+        "show", small, "--set", "switch.route_delay=3us", "--only", "PFC", "--details"
+    ).stdout
     settings, _, defaults = shown.partition("\ndefaults of what it leaves unset")
     found: dict[str, dict[str, str]] = {}
     section = ""
-    for line in defaults.splitlines()[1:]:
+    for line in defaults.partition("\n\n")[0].splitlines()[1:]:
         section, values = line[2:12].strip() or section, line[14:].rstrip(",")
         found.setdefault(section, {}).update(pair.split(" ", 1) for pair in values.split(", "))
     entries = json.loads(invoke("schemes", "--json").stdout)

@@ -62,6 +62,35 @@ dst = "h0"
 class = 3
 """
 
+MIXED = """
+title = "mixed"
+question = "?"
+source = "test"
+flow_control = ["pfc"]
+[run]
+duration = "300us"
+drain = "1ms"
+seeds = 2
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "25Gbps"
+delay = "1us"
+[[traffic]]
+kind = "poisson"
+workload = "hadoop"
+load = 0.6
+class = 3
+[[trace]]
+table = "queue"
+classes = [3]
+[[trace]]
+table = "pause"
+classes = [3]
+"""
+
 SETTINGS = [
     ("10Gbps", "1us", "0ns"),
     ("100Gbps", "2us", "0ns"),
@@ -163,39 +192,11 @@ def test_a_lost_frame_of_a_lossless_class_fails_the_run(tmp_path: Path) -> None:
 @pytest.mark.cpp
 def test_the_same_runs_have_the_same_bytes_however_many_at_a_time(tmp_path: Path) -> None:
     """Poisson traffic under ECMP, two seeds: one at a time, two at a time: identical files."""
-    text = """
-title = "mixed"
-question = "?"
-source = "test"
-flow_control = ["pfc"]
-[run]
-duration = "300us"
-drain = "1ms"
-seeds = 2
-[topology]
-kind = "leaf_spine"
-leaves = 2
-spines = 2
-hosts_per_leaf = 4
-rate = "25Gbps"
-delay = "1us"
-[[traffic]]
-kind = "poisson"
-workload = "hadoop"
-load = 0.6
-class = 3
-[[trace]]
-table = "queue"
-classes = [3]
-[[trace]]
-table = "pause"
-classes = [3]
-"""
     found = []
     for jobs in ("1", "2"):
         folder = tmp_path / jobs
         folder.mkdir()
-        done, results = run(folder, text, "--jobs", jobs)
+        done, results = run(folder, MIXED, "--jobs", jobs)
         assert done.returncode == 0, done.stdout + done.stderr
         found.append(digests(results))
     assert found[0]
@@ -281,3 +282,23 @@ def test_control_frames_are_traced_and_their_share_is_told(tmp_path: Path) -> No
     assert set(rows["classes"]) == {1 << 4}
     assert set(rows["bytes"]) == {84}
     assert set(zip(rows["node"], rows["peer"], strict=True)) == {(1, 2)}
+
+
+@pytest.mark.cpp
+def test_only_and_seeds_add_to_a_report(tmp_path: Path) -> None:
+    """A report covers what was asked for, and whatever else of the file is done."""
+    text = MIXED + '\n[variants]\nA = {}\nB = { port.control_delay = "1us" }\n'
+    covered = []
+    for options in (
+        ("--only", "A"),
+        ("--only", "B", "--seed", "9"),
+        ("--seeds", "1"),
+    ):
+        done, results = run(tmp_path, text, *options)
+        assert done.returncode == 0, done.stderr
+        page = json.loads((results / "study" / "report" / "summary.json").read_text())
+        covered.append((page["done"], page["planned"]))
+    assert covered == [(2, 2), (3, 3), (4, 4)]
+    done, _ = run(tmp_path, text, "--seed", "9", "--seeds", "2")
+    assert done.returncode == 2
+    assert "--seed: is given together with --seeds" in done.stderr

@@ -219,7 +219,10 @@ def test_a_page_begins_with_the_answer_and_the_figure(tmp_path: Path) -> None:
 def test_a_finding_that_holds_is_the_answer(
     tmp_path: Path, limit: str, runs: int, answered: bool
 ) -> None:
-    """While its expectations agree and no run is missing; the count of verdicts stays."""
+    """While its expectations agree and no run is missing; refuted, it is told with what refutes it.
+
+    The count of verdicts stays.
+    """
     finding = {"text": "Both hold the queue", "metrics": ["peak_queue_bytes"]}
     bars = {"x": "variant", "hue": None, "where": {}, "y": "peak_queue_bytes"}
     one = experiment(
@@ -231,6 +234,8 @@ def test_a_finding_that_holds_is_the_answer(
     write_report(one, make_store(specs[:runs]), specs, tmp_path)
     summary = json.loads((tmp_path / gallery.SUMMARY).read_text(encoding="utf-8"))
     assert (summary["found"] == "Both hold the queue.") == answered
+    refuted = summary["found"].startswith("Refuted: \u201cBoth hold the queue\u201d. held: ")
+    assert refuted == (limit == "1B")
     assert summary["found"]
     assert "expectation" in summary["tally"]
 

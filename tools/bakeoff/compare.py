@@ -14,22 +14,22 @@ from pyorch.metrics.base import SHARE
 from pyorch.metrics.fields import Where
 from pyorch.report.quantities import AxisUnit
 from pyorch.report.select import matching
-from pyorch.report.statistics import Estimate, Nature, clopper_pearson, estimate
+from pyorch.report.statistics import (
+    NEGLIGIBLE,
+    Estimate,
+    Nature,
+    Standing,
+    clopper_pearson,
+    estimate,
+    standing_of,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 REFERENCE = "PFC"
 """The scheme that the heat map divides by, where all of its runs finished."""
-NEGLIGIBLE = 0.01
-"""Differences up to this share of the best mean decide nothing, however certain they are."""
 
-Standing = Literal["best", "equal", "worse", "not decided", "no value"]
-"""What the seeds say about a scheme in a row, against the one with the best mean.
-
-equal: the interval of the difference lies within NEGLIGIBLE of the best mean; worse: it lies
-entirely outside; not decided: neither, or fewer than two seeds; no value: nothing to compare.
-"""
 Verdict = Literal["better", "worse", "open"]
 """How a scheme compares to another: better or worse by certainly more than NEGLIGIBLE, or open."""
 SETTING = "setting"
@@ -224,24 +224,21 @@ def _standings(
     for name in finite:
         seeds = sorted(by_seed[name].keys() & by_seed[first].keys())
         differences = [by_seed[name][seed] - by_seed[first][seed] for seed in seeds]
-        told = _told(estimate(differences), bound) if row.independent else _same(differences, bound)
+        told = _told(row, differences, bound)
         found[name] = "best" if name == first else told
     return found
+
+
+def _told(row: Row, differences: Sequence[float], bound: float) -> Standing:
+    """Return the standing by differences to the best. bound: what is negligible."""
+    independent = row.independent
+    return standing_of(estimate(differences), bound) if independent else _same(differences, bound)
 
 
 def _same(differences: Sequence[float], bound: float) -> Standing:
     """Return the standing by differences to the best, where seeds only shift the same traffic."""
     within = [abs(difference) <= bound for difference in differences]
     return "equal" if all(within) else "not decided" if any(within) else "worse"
-
-
-def _told(difference: Estimate, bound: float) -> Standing:
-    """Return the standing by a difference to the best, whose interval counts. bound: negligible."""
-    if difference.n < 2:
-        return "not decided"
-    if abs(difference.mean) + difference.half_width <= bound:
-        return "equal"
-    return "worse" if abs(difference.mean) - difference.half_width > bound else "not decided"
 
 
 def against(row: Row, own: Values, other: Values) -> Verdict:
@@ -255,7 +252,7 @@ def against(row: Row, own: Values, other: Values) -> Verdict:
     differences = [a - b for a, b in zip(first, second, strict=True)]
     least = min(abs(sum(first)), abs(sum(second))) / len(seeds)
     bound = NEGLIGIBLE * least
-    told = _told(estimate(differences), bound) if row.independent else _same(differences, bound)
+    told = _told(row, differences, bound)
     one_way = row.independent or len({difference < 0 for difference in differences}) == 1
     return _sign(sum(differences) > 0) if told == "worse" and one_way else "open"
 

@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING
 from pyorch.base.files import make_folder, write_atomically
 from pyorch.report.page import template
 from pyorch.report.quantities import UNITS, scale, show, show_value
+from pyorch.report.statistics import NEGLIGIBLE, Standing
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
 from tools.bakeoff import advice as advising
 from tools.bakeoff import attacks, sensitivity
 from tools.bakeoff.advice import Advice, Said, Tables, say
 from tools.bakeoff.compare import (
-    NEGLIGIBLE,
     REFERENCE,
     Answer,
     Compared,
     Cost,
-    Standing,
     frame_of,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from typing_extensions import override
 
@@ -11,7 +11,7 @@ from pyorch.addons.jobs import spans
 from pyorch.addons.jobs.collective_kind import Collective, JobParts
 from pyorch.addons.jobs.collectives import bus_factor
 from pyorch.base.lazy import np
-from pyorch.metrics.base import Metric, RunTables, metric
+from pyorch.metrics.base import Better, Metric, RunTables, metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class BusBandwidth(CollectiveMetric):
     groups, from the first start to the last arrival; 0 when one did not finish.
     """
 
+    BETTER: ClassVar[Better] = "higher"
     kind: Literal["bus_bandwidth"] = "bus_bandwidth"
     collective: str
 
@@ -80,6 +81,7 @@ class IterationTime(Metric):
     round did not finish.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["iteration_time"] = "iteration_time"
     traffic: str
     of: Literal["mean", "max"] = "mean"
@@ -112,6 +114,7 @@ class Lateness(CollectiveMetric):
     "mean" over hosts.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     kind: Literal["lateness"] = "lateness"
     host: str | None = None
     of: Literal["max", "mean"] = "max"

@@ -1,0 +1,190 @@
+"""The table that a report begins with: every variant by every metric, and which is best.
+
+All variants see the same traffic for a seed, so differences to the best mean are taken seed by seed
+(`standing_of`). A row is a setting; where a sweep varies more than the variant, the best is that of
+the same swept values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyorch.base.lazy import pd
+from pyorch.metrics.base import Better
+from pyorch.report.data import ReportData
+from pyorch.report.quantities import Scale, automatic, plain_name, show_value
+from pyorch.report.select import absent, value_text
+from pyorch.report.statistics import NEGLIGIBLE, Estimate, Standing, estimate, standing_of
+from pyorch.report.style import label_axis
+
+MOST_ROWS, MOST_METRICS = 60, 10
+_DIGITS = 3
+_FIRST = ("best", "equal")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean with its interval, and what the seeds say of it; "" where nothing is compared."""
+
+    text: str
+    standing: Standing | str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The table. heads: what varies, then the metrics with their units. rows: texts, and cells.
+
+    best: which variants are best, by metric, and what is not decided; "" without any. left: rows
+    that are not shown. seeds: least and most draws behind a mean.
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[tuple[Sequence[str], Sequence[Cell]]]
+    best: str
+    left: int
+    seeds: tuple[int, int]
+
+    @property
+    def marked(self) -> bool:
+        """Whether any value is marked as best."""
+        return any(cell.standing for _, cells in self.rows for cell in cells)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it is not decided for some value whether it is as good as the best."""
+        return any(cell.standing == "not decided" for _, cells in self.rows for cell in cells)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A metric: its estimates, by row, and their standings."""
+
+    name: str
+    unit: str
+    scale: Scale
+    found: Sequence[Estimate]
+    standings: Sequence[Standing | str]
+
+
+def comparison(
+    data: ReportData, metrics: Sequence[str], names: Mapping[str, str]
+) -> Comparison | None:
+    """Return the table of the finished runs; None if there are not two settings to compare.
+
+    metrics: those to show, in their order. names: what figures call them on their axes.
+    """
+    runs = data.runs
+    keys = [key for key in data.settings if runs[key].astype(str).nunique() > 1]
+    shown = [name for name in dict.fromkeys(metrics) if _is_number(runs, name)][:MOST_METRICS]
+    if not keys or not shown:
+        return None
+    texts = [runs[key].astype(str) for key in keys]
+    parts = [part for _, part in runs.groupby(texts, sort=False, dropna=False)]
+    columns = [_column(name, data, parts, keys) for name in shown]
+    rows = [
+        (
+            ["" if absent(value) else value_text(value) for value in part.iloc[0][keys]],
+            [_cell(column, number) for column in columns],
+        )
+        for number, part in enumerate(parts[:MOST_ROWS])
+    ]
+    draws = [found.n for column in columns for found in column.found]
+    return Comparison(
+        heads=[*keys, *(_head(column, names) for column in columns)],
+        rows=rows,
+        best=_best(columns, [str(part.iloc[0]["variant"]) for part in parts], names)
+        if keys == ["variant"]
+        else "",
+        left=len(parts) - len(rows),
+        seeds=(min(draws), max(draws)),
+    )
+
+
+def _is_number(runs: pd.DataFrame, name: str) -> bool:
+    """Whether a column has numbers, and not only gaps."""
+    if name not in runs or not set(map(type, runs[name])) <= {int, float}:
+        return False
+    return bool(runs[name].notna().any())
+
+
+def _column(
+    name: str, data: ReportData, parts: Sequence[pd.DataFrame], keys: Sequence[str]
+) -> _Column:
+    found = [data.estimate(name, part) for part in parts]
+    unit, better = data.unit(name), data.better(name) if "variant" in keys else ""
+    standings: list[Standing | str] = ["" for _ in parts]
+    if better:
+        groups: dict[Hashable, list[int]] = {}
+        for number, part in enumerate(parts):
+            same = tuple(str(part.iloc[0][key]) for key in keys if key != "variant")
+            groups.setdefault(same, []).append(number)
+        for numbers in (some for some in groups.values() if len(some) > 1):
+            for number, told in _standings(name, better, numbers, parts, found).items():
+                standings[number] = told
+    return _Column(name, unit, automatic(unit, [one.mean for one in found]), found, standings)
+
+
+def _standings(
+    name: str,
+    better: Better,
+    numbers: Sequence[int],
+    parts: Sequence[pd.DataFrame],
+    found: Sequence[Estimate],
+) -> dict[int, Standing]:
+    """Return the standing of some rows among themselves."""
+    told: dict[int, Standing] = {n: "worse" if found[n].n else "no value" for n in numbers}
+    finite = [number for number in numbers if found[number].n and math.isfinite(found[number].mean)]
+    if not finite:
+        return told
+    sign = 1 if better == "lower" else -1
+    first = min(finite, key=lambda number: sign * found[number].mean)
+    bound = NEGLIGIBLE * abs(found[first].mean)
+    best = parts[first].set_index("seed")[name]
+    for number in finite:
+        differences = (parts[number].set_index("seed")[name] - best).dropna()
+        fixed = found[number].spread == found[first].spread == "fixed"
+        if number == first:
+            told[number] = "best"
+        elif fixed:  # more runs would be the same
+            told[number] = "equal" if abs(differences.mean()) <= bound else "worse"
+        else:
+            told[number] = standing_of(estimate(differences), bound)
+    return told
+
+
+def _cell(column: _Column, number: int) -> Cell:
+    text = show_value(column.found[number], column.unit, column.scale, _DIGITS)
+    return Cell(text.removesuffix(f" {column.scale.label}"), column.standings[number])
+
+
+def _head(column: _Column, names: Mapping[str, str]) -> str:
+    return label_axis(names.get(column.name) or plain_name(column.name), column.scale.label)
+
+
+def _best(columns: Sequence[_Column], variants: Sequence[str], names: Mapping[str, str]) -> str:
+    """Which variants are best, by metric: "Best: BFC (short p99). Not decided: long mean."."""
+    decided: dict[str, list[str]] = {}
+    undecided: list[str] = []
+    for column in columns:
+        first = [
+            who for who, told in zip(variants, column.standings, strict=True) if told in _FIRST
+        ]
+        if not first or len(first) == len(variants):
+            continue
+        name = names.get(column.name) or plain_name(column.name)
+        what = f"{name[:1].lower()}{name[1:]}"
+        if "not decided" in column.standings:
+            undecided.append(what)
+        else:
+            decided.setdefault(_few(first), []).append(what)
+    best = ", ".join(f"{who} ({', '.join(whats)})" for who, whats in decided.items())
+    told = [f"Best: {best}."] if best else []
+    return " ".join([*told, *([f"Not decided: {', '.join(undecided)}."] if undecided else [])])
+
+
+def _few(names: Sequence[str]) -> str:
+    """Names in a row, or the first ones and how many more."""
+    shown = list(names) if len(names) <= _DIGITS else [*names[:2], f"{len(names) - 2} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

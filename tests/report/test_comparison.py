@@ -1,0 +1,90 @@
+"""The table of variants that a report begins with: means, intervals, and what the seeds decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from pyorch.metrics.flow_kinds import FctSlowdown, Goodput, SummaryNumber
+from pyorch.report.comparison import MOST_ROWS, Comparison, comparison
+from pyorch.report.data import ReportData
+
+TAIL = FctSlowdown(name="tail")
+RATE = Goodput(name="rate")
+PAUSES = SummaryNumber(name="pauses", number="pause_time_ps")
+BASE = (1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+def compared(values: Mapping[str, Sequence[float]], name: str = "tail") -> Comparison:
+    """The table of a metric, by variant and seed."""
+    rows = [
+        {"hash": f"{variant}{seed}", "variant": variant, "seed": seed, name: value}
+        for variant, several in values.items()
+        for seed, value in enumerate(several, 1)
+    ]
+    data = ReportData(None, pd.DataFrame(rows), {}, [TAIL, RATE, PAUSES])
+    found = comparison(data, [name], {})
+    assert found is not None
+    return found
+
+
+def standings(found: Comparison) -> dict[str, str]:
+    """What is said of each variant's only metric."""
+    return {texts[0]: str(cells[0].standing) for texts, cells in found.rows}
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    """Intervals overlap, but each seed says the same; by another order nothing is decided."""
+    shifted, mixed = [one + 1 for one in BASE], [5.0, 1.0, 4.0, 3.0, 3.5]
+    found = compared({"A": BASE, "B": shifted, "C": mixed, "D": [1.001 * one for one in BASE]})
+    assert standings(found) == {"A": "best", "B": "worse", "C": "not decided", "D": "equal"}
+    # Student's t with 4 degrees of freedom: 2.776 sqrt(2.5 / 5) = 1.963
+    assert found.rows[0][1][0].text == "3.0 ± 2.0"
+    assert found.best == "Not decided: tail."
+    assert found.undecided
+    assert compared({"A": BASE, "B": shifted}).best == "Best: A (tail)."
+    assert found.seeds == (5, 5)
+
+
+def test_what_is_better_depends_on_the_metric() -> None:
+    """More goodput, fewer slowdowns; pauses are not compared, as some schemes have other means."""
+    values = {"A": [1.0, 1.1], "B": [9.0, 9.1]}
+    assert standings(compared(values, "rate")) == {"A": "worse", "B": "best"}
+    assert standings(compared(values, "tail")) == {"A": "best", "B": "worse"}
+    assert standings(compared(values, "pauses")) == {"A": "", "B": ""}
+    assert not compared(values, "pauses").marked
+
+
+def test_what_did_not_finish_or_has_no_value_is_never_best() -> None:
+    """An unfinished flow makes a mean infinite; one seed decides nothing."""
+    found = compared({"A": [math.inf, 1.0], "B": [3.0, 3.1], "C": [math.nan, math.nan]})
+    assert standings(found) == {"A": "worse", "B": "best", "C": "no value"}
+    assert [cells[0].text for _, cells in found.rows] == ["∞", "3.05 ± 0.64", "–"]
+    assert standings(compared({"A": [1.0], "B": [9.0]})) == {"A": "best", "B": "not decided"}
+
+
+def test_the_best_is_that_of_the_same_swept_values() -> None:
+    """A sweep adds rows, each compared with those of its own values."""
+    rows = [
+        {"hash": f"{v}{k}{s}", "variant": v, "k": k, "seed": s, "tail": base * k + s / 10}
+        for v, base in (("A", 1), ("B", 2))
+        for k in (1, 10)
+        for s in (1, 2, 3)
+    ]
+    data = ReportData(None, pd.DataFrame(rows), {}, [TAIL])
+    data.parameters = ["k"]
+    found = comparison(data, ["tail"], {"tail": "Slowdown"})
+    assert found is not None
+    assert list(found.heads) == ["variant", "k", "Slowdown"]
+    assert [cells[0].standing for _, cells in found.rows] == ["best", "best", "worse", "worse"]
+    assert found.best == ""
+
+
+def test_one_setting_is_no_comparison_and_many_are_cut() -> None:
+    """Without anything that varies there is no table; a long one says how much is left."""
+    one = pd.DataFrame([{"hash": "x", "variant": "A", "seed": 1, "tail": 1.0}])
+    assert comparison(ReportData(None, one, {}, [TAIL]), ["tail"], {}) is None
+    many = compared({f"V{n}": [float(n)] for n in range(MOST_ROWS + 5)})
+    assert (len(many.rows), many.left) == (MOST_ROWS, 5)
