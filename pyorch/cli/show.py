@@ -82,10 +82,10 @@ def _print_demand(plan: Plan) -> None:
 
 def _print_readiness(plan: Plan, name: str, remarks: Sequence[str], details: bool) -> None:
     """Print whether the experiment can be run as it is, as the last line."""
+    print()
     if not details:
-        door.say(
-            f"\n`invoke show {shlex.quote(name)} --details` has all runs, settings and defaults"
-        )
+        call = f"invoke show {shlex.quote(name)} --details"
+        door.say(f"`{call}` has all runs, settings and defaults")
     wrong = sum(remark.startswith(("warning:", "offered:")) for remark in remarks)
     missing = len(plan.missing)
     if not missing:
