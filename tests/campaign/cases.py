@@ -6,6 +6,7 @@ import datetime
 import decimal
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -156,6 +157,24 @@ def _csv(rng: Any, project: Project) -> Case:
     content = "\n".join(lines).encode("utf-8", errors="surrogatepass")
     about = f"{path}: line {spot + 1}, cell {column + 1}"
     return Case("CSV", about, {path: content}, _shown(project, path), None, _named(project, path))
+
+
+@kind("files of other tools", 12)
+def _foreign(rng: Any, project: Project) -> Case:
+    """Of every format of text: by words, lines and bytes."""
+    ends = (".txt", ".gml", ".topo", ".cm", ".graphml", ".yml", ".goal")
+    path = _some_file(rng, project, ends, own=False)
+    if rng.random() < 0.5:
+        return _of_bytes(rng, project, path, "files of other tools")
+    words = re.split(r"(\s+)", project.content[path].decode())
+    spot = rng.randrange(0, len(words), 2)
+    pool = [mutate.odd_value(rng, words[spot]), *mutate.NUMBERS, "x" * 200_000, "9" * 5000]
+    words[spot] = _argument(rng.choice(pool))
+    if rng.random() < 0.1:
+        words[spot : spot + 1] = rng.choice([[], [words[spot], "\n"] * 5000, ["\n"], ["\0"]])
+    content = "".join(words).encode("utf-8", errors="surrogatepass")
+    name, about = "files of other tools", f"{path}: word {spot // 2 + 1}"
+    return Case(name, about, {path: content}, _shown(project, path), None, _named(project, path))
 
 
 def _of_bytes(rng: Any, project: Project, path: str, name: str) -> Case:

@@ -283,6 +283,40 @@ def _give_away(path: Path, what: str) -> None:
     path.chmod({"foreign": 0o644, "open to all": 0o666, "secret": 0o000}[what])
 
 
+def _of_other_tools(nodes: list[str], links: list[tuple[str, str]]) -> dict[str, str]:
+    """Return a small file in each dialect of other simulators and tools."""
+    numbers = {name: number for number, name in enumerate(nodes)}
+    hosts = [name for name in nodes if name.startswith("h")]
+    switches = [str(numbers[name]) for name in nodes if name not in hosts]
+    files: dict[str, str] = {}
+    files["network.txt"] = "\n".join(
+        [
+            f"{len(nodes)} {len(switches)} {len(links)}",
+            " ".join(switches),
+            *(f"{numbers[a]} {numbers[b]} 1Gbps 0.001ms 0" for a, b in links),
+        ]
+    )
+    ends = [str(numbers[name]) for name in hosts]
+    files["flow.txt"] = f"1\n{ends[0]} {ends[1]} 3 100 1000 0.000001\n"
+    files["sizes.txt"] = "100\n10 25\n1000 100\n"
+    files["network.gml"] = "graph [ " + " ".join(
+        [
+            *(f'node [ id {number} label "{name}" ]' for name, number in numbers.items()),
+            *(f"edge [ source {numbers[a]} target {numbers[b]} ]" for a, b in links),
+        ]
+    )
+    files["network.gml"] += " ]\n"
+    files["flow.cm"] = (
+        "Nodes 3\nConnections 2\nTriggers 1\n0->1 id 1 start 5 size 9 send_done_trigger 7\n"
+        "1->2 id 2 trigger 7 size 9\ntrigger id 7 oneshot\n"
+    )
+    files["network.topo"] = (
+        "Nodes 4\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n"
+        "Tier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\n"
+    )
+    return files
+
+
 def _networks() -> dict[str, str | bytes]:
     """Return one small network in each format, a schedule and traces, each with an experiment."""
     nodes, links = ["h0", "h1", "h2", "s0"], [(f"h{n}", "s0") for n in range(3)]
@@ -307,11 +341,15 @@ def _networks() -> dict[str, str | bytes]:
         "network.goal": "num_ranks 2\nrank 0 {\na: calc 100\nb: send 1000b to 1 tag 7\n"
         "b requires a\n}\nrank 1 {\nc: recv 1000b from 0 tag 7\n}\n",
     }
+    files |= _of_other_tools(nodes, links)
     one = {"comm_type": 0, "comm_size": 1000, "involved_dim": [True]}
     for rank in range(2):
         trace = [Node(1, "COMP_NODE", (), 5), Node(2, "COMM_COLL_NODE", (1,), 0, one)]
         files[f"job/job.{rank}.et"] = write(trace)
-    for suffix in ("graphml", "json", "csv", "yml", "goal", "et"):
+    for suffix in (
+        *("graphml", "json", "csv", "yml", "goal", "et"),
+        *("txt", "gml", "topo", "cm", "sizes"),
+    ):
         table: dict[str, Any] = {
             "title": suffix,
             "flow_control": ["pfc"],
@@ -322,7 +360,16 @@ def _networks() -> dict[str, str | bytes]:
         if suffix in ("goal", "et"):
             kind, file = ("goal", "network.goal") if suffix == "goal" else ("chakra", "job/job")
             table["traffic"] = [{"kind": kind, "file": file}]
+        elif suffix == "sizes":
+            poisson = {"kind": "poisson", "workload": "sizes.txt", "load": 0.1}
+            table["traffic"] = [poisson]
+        elif suffix == "cm":
+            table["traffic"] = [{"kind": "messages", "file": "flow.cm"}]
         else:
+            if suffix == "txt":
+                table["traffic"] = [{"kind": "messages", "file": "flow.txt"}]
+            elif suffix in ("gml", "topo"):
+                table["traffic"] = [{"kind": "all_to_all", "size": "1KB"}]
             own = {"kind": "file", "file": f"network.{suffix}", "rate": "1Gbps", "delay": "1us"}
             table["topology"] = own
         files[f"network-{suffix}.toml"] = to_toml(table)
