@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import read_text
 from pyorch.base.units import format_bytes, format_rate, format_time, is_number, parse_rate, whole
+from pyorch.readers.records import Settings
 
 CONTROLS = {"1": "dcqcn", "3": "hpcc", "7": "timely", "8": "dctcp"}
 """Congestion controls by CC_MODE."""
@@ -31,24 +31,6 @@ _LEFT_OUT = {
     "ENABLE_TRACE": _OUTPUT,
 }
 """Keys that are known, and why they are not used."""
-
-
-@dataclass
-class Settings:
-    """What a configuration says. at_top: keys of the experiment itself.
-
-    sections: by name, each key with its value and where that comes from. files: names of other
-    files by what they hold. left_out: keys that are not used, and why.
-    """
-
-    at_top: dict[str, Any] = field(default_factory=dict)
-    sections: dict[str, dict[str, tuple[Any, str]]] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-
-    def put(self, section: str, key: str, value: Any, origin: str) -> None:
-        """Add a key of a section."""
-        self.sections.setdefault(section, {})[key] = (value, origin)
 
 
 def _microseconds(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
-from pyorch.base.reading import is_file, read_text
+from pyorch.base.reading import is_file, read_json, read_text
 from pyorch.base.units import (
     LENGTHS,
     format_time,
@@ -22,10 +22,9 @@ from pyorch.base.units import (
     parse_rate,
     whole,
 )
-from pyorch.readers import door, hpcc_config
+from pyorch.readers import door, hpcc_config, sonic
 from pyorch.readers.graphs import Edge, Graph
-from pyorch.readers.hpcc_config import Settings
-from pyorch.readers.records import MessageList
+from pyorch.readers.records import MessageList, Settings
 
 RATES = {"rate": "", "LinkSpeedRaw": "bps", "bandwidth": "", "capacity": "", "speed": ""}
 """Attributes of links that may be their rate, and its unit if they have none."""
@@ -42,6 +41,8 @@ class _Found:
     network: Path | None = None
     messages: Path | None = None
     sizes: Path | None = None
+    switch: Path | None = None
+    profiles: Path | None = None
     settings: Settings = field(default_factory=Settings)
     assumed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -58,13 +59,19 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     found = _Found()
     for file in files:
         _take(found, file)
-    if found.network is None:
+    if found.switch is not None:
+        lookup = (found.profiles, found.profiles.name) if found.profiles else None
+        found.settings = sonic.read(found.switch, found.switch.name, lookup)
+        found.assumed += found.settings.assumed
+    if found.network is None and found.settings.network is None:
         what = "none of the files holds a network"
         allowed = f"a network as {', '.join(door.formats('network'))}"
         raise UserError([Problem(", ".join(file.name for file in files), what, allowed)])
-    graph = _graph(found, found.network)
+    graph = _graph(found, found.network) if found.network else Graph()
     listed = _messages(found, found.messages) if found.messages else None
-    topology = _topology(found, found.network, graph, folder)
+    topology = found.settings.network or {}
+    if found.network is not None:
+        topology = _topology(found, found.network, graph, folder)
     traffic = _traffic(found, listed, folder)
     return _text(
         found, [file.name for file in files], topology, traffic, _run(found, graph, listed)
@@ -99,6 +106,10 @@ def _take(found: _Found, file: Path) -> None:
 def _content(file: Path) -> str | None:
     """Return what a file holds: network, messages, sizes, settings, trace; None if unknown."""
     suffix = file.suffix.lower()
+    if suffix == ".ini":
+        return "profiles"
+    if suffix == ".json" and sonic.is_config(read_json(file, file.name)):
+        return "switch"
     if suffix not in (".txt", ".csv", ""):
         known = (of for of in ("network", "messages") if door.format_of(file.name, of))
         return next(known, None)
@@ -230,7 +241,16 @@ def _traffic(found: _Found, listed: MessageList | None, folder: Path) -> list[di
         found.assumed.append("flows of these sizes arrive at half the rate of every host's link")
     if not entries:
         entries.append({"kind": "permutation", "shift": 1, "size": "1MB"})
-        found.assumed.append("there is no file of traffic: each host sends 1 MB to the next one")
+        if found.settings.network is not None and found.network is None:
+            # on one switch a permutation meets nowhere
+            senders = min(8, found.settings.network["hosts"] - 1)
+            entries[-1] = {"kind": "incast", "dst": "h0", "degree": senders, "size": "1MB"}
+        told = "each host sends 1 MB to the next one"
+        if entries[-1]["kind"] == "incast":
+            told = f"{entries[-1]['degree']} hosts send 1 MB to the first"
+        found.assumed.append(f"there is no file of traffic: {told}")
+    if found.settings.traffic_class is not None:
+        entries = [{**entry, "class": found.settings.traffic_class} for entry in entries]
     return entries
 
 

@@ -1,8 +1,9 @@
-"""What the file of messages says, in any format: columns, one value a message."""
+"""What files of messages and of settings say, in any format."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 MOST_MESSAGES = 5_000_000
 """Messages that a file may have."""
@@ -24,3 +25,25 @@ class MessageList:
     ids: list[str] = field(default_factory=list)
     after: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Settings:
+    """What a configuration says. at_top: keys of the experiment itself.
+
+    sections: by name, each key with its value and where that comes from. files: names of other
+    files by what they hold. left_out: keys that are not used, and why. assumed: what they do not
+    say. network: a [topology], if they say one. traffic_class: of flows.
+    """
+
+    at_top: dict[str, Any] = field(default_factory=dict)
+    sections: dict[str, dict[str, tuple[Any, str]]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+    network: dict[str, Any] | None = None
+    traffic_class: int | None = None
+
+    def put(self, section: str, key: str, value: Any, origin: str) -> None:
+        """Add a key of a section."""
+        self.sections.setdefault(section, {})[key] = (value, origin)

@@ -369,7 +369,7 @@ def _networks() -> dict[str, str | bytes]:
             if suffix == "txt":
                 table["traffic"] = [{"kind": "messages", "file": "flow.txt"}]
             elif suffix in ("gml", "topo"):
-                table["traffic"] = [{"kind": "all_to_all", "size": "1KB"}]
+                table["traffic"] = [{"kind": "permutation", "shift": 1, "size": "1KB"}]
             own = {"kind": "file", "file": f"network.{suffix}", "rate": "1Gbps", "delay": "1us"}
             table["topology"] = own
         files[f"network-{suffix}.toml"] = to_toml(table)
