@@ -22,6 +22,8 @@ class Tutorial:
 
     folder: Path
     page: str
+    root: Path = ROOT
+    """The project in which commands are typed."""
     typed: list[str] = field(default_factory=list)
     said: str = ""
 
@@ -32,7 +34,7 @@ class Tutorial:
             if block["language"] == "toml":
                 self._write(block["before"], block["text"])
             elif block["language"] == "sh":
-                self.said = "".join(self._type(line) for line in block["text"].splitlines())
+                self.said = "".join(self.type(line) for line in block["text"].splitlines())
             elif block["language"] == "text":
                 assert is_shown(block["text"], self.said), (block["text"], self.said)
 
@@ -43,15 +45,19 @@ class Tutorial:
         kept = file.read_text(encoding="utf-8") if named["verb"] == "Append" else ""
         file.write_text(f"{kept}\n{text}\n", encoding="utf-8")
 
-    def _type(self, line: str) -> str:
+    def type(self, line: str) -> str:
+        """Type a command; return what it says."""
         self.typed.append(line)
         program, *words = shlex.split(line, comments=True)
+        if program == "cd":
+            self.root = self.folder = self.folder / words[0]
+            return ""
         assert program == "pyorch"
         results = self.folder / "results"
         done = subprocess.run(
             [sys.executable, "-m", "pyorch", *words],
             cwd=self.folder,
-            env=os.environ | {"PYORCH_ROOT": str(ROOT), "PYORCH_RESULTS": str(results)},
+            env=os.environ | {"PYORCH_ROOT": str(self.root), "PYORCH_RESULTS": str(results)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

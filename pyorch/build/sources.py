@@ -12,7 +12,7 @@ from pathlib import Path
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import write_atomically
 from pyorch.base.fingerprint import ModulePrint, compose
-from pyorch.base.paths import expanded
+from pyorch.base.paths import default_paths, expanded
 from pyorch.base.reading import is_file
 from pyorch.base.trust import vouch
 from pyorch.build.code import tokens
@@ -45,7 +45,7 @@ _PRINTS_FORMAT, _KEPT_PRINTS = b"2", 200
 class Module:
     """One C++ module: its name is that of its folder.
 
-    outside: it lives in a folder of $PYORCH_MODULE_PATH and not in the project.
+    outside: it did not come with the package, but is in the project or $PYORCH_MODULE_PATH.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Module:
 
 
 def find_modules(home: Path) -> list[Module]:
-    """Find all modules, in `home` and in $PYORCH_MODULE_PATH, sorted by name.
+    """Find all modules, in `home`, $PYORCH_MODULE_PATH and the project, sorted by name.
 
     A module is a folder with a CMakeLists.txt that calls build_lib. Raises UserError if there is
     none, if two have the same name, if a folder of the variable has none, or if somebody else may
@@ -116,9 +116,14 @@ def present_modules(home: Path) -> list[Module]:
 
 
 def _modules_outside() -> list[tuple[str, list[Module]]]:
-    """Return the entries of $PYORCH_MODULE_PATH and the modules in each."""
+    """Return the entries of $PYORCH_MODULE_PATH, and the project's modules/, with their modules."""
     entries = filter(None, os.environ.get(MODULE_PATH_VARIABLE, "").split(os.pathsep))
-    return [(entry, _modules_in(expanded(entry).absolute(), True)) for entry in entries]
+    found = [(entry, _modules_in(expanded(entry).absolute(), True)) for entry in entries]
+    paths = default_paths()
+    known = {module.folder.resolve() for _, modules in found for module in modules}
+    own = _modules_in(paths.own_modules, True) if paths.shipped else []
+    more = [module for module in own if module.folder.resolve() not in known]
+    return [*found, *([(str(paths.own_modules), more)] if more else [])]
 
 
 def _modules_in(folder: Path, outside: bool = False) -> list[Module]:

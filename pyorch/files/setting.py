@@ -13,7 +13,7 @@ from pyorch.base.errors import suggest
 from pyorch.base.findings import Findings
 from pyorch.base.paths import default_paths
 from pyorch.base.units import MAX_TIME, shortest
-from pyorch.build.sources import MODULE_PATH_VARIABLE, present_modules
+from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.files.model import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.files.nodes import as_written, resolve_nodes
 from pyorch.files.routes import RouteTable, resolve_routes
@@ -283,9 +283,6 @@ def _where_schemes_are() -> str:
     """Say in which folder the class of an unknown scheme may be."""
     paths = default_paths()
     own = paths.own_modules
-    known = {module.folder for module in present_modules(paths.modules)}
-    if any(module.folder not in known for module in present_modules(own)):
-        return f"modules in {own} are found by export {MODULE_PATH_VARIABLE}={own}"
     place = own.relative_to(paths.root) if own.is_relative_to(paths.root) else own
     return f"a scheme is a class of a module in {place}/ or in {MODULE_PATH_VARIABLE}"
 

@@ -68,7 +68,7 @@ for name in verbs.task_names:
         ),
         (
             ["run", "x", "--sed", "3"],
-            "`pyorch run` has no option '--sed'; did you mean '--seeds'?",
+            "`pyorch run` has no option '--sed'; did you mean '--seed'?",
         ),
     ],
 )
@@ -192,6 +192,23 @@ def test_a_project_has_its_own_experiments_before_those_of_the_package(tmp_path:
     own.parent.mkdir()
     own.write_text('title = "Mine"\n')
     assert dict(list_experiments(paths))["gfc/two-to-one"] == "Mine"
+
+
+def test_the_modules_of_a_project_are_found_by_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in modules/, once, even if the environment variable names the folder, too."""
+    assert init("here") == 0
+    os.chdir(tmp_path / "here")
+    own = tmp_path / "here" / "modules"
+    before = {module.name for module in find_modules(ROOT / "ns3-modules")}
+    (own / "early-pause").mkdir(parents=True)
+    (own / "early-pause" / "CMakeLists.txt").write_text("build_lib(LIBNAME early-pause)")
+    for given in ("", str(own)):
+        monkeypatch.setenv("PYORCH_MODULE_PATH", given)
+        found = find_modules(ROOT / "ns3-modules")
+        assert {module.name for module in found} - before == {"early-pause"}
+        assert [module.outside for module in found if module.name == "early-pause"] == [True]
 
 
 def test_init_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

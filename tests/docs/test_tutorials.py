@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.tutorial import ROOT, Tutorial, is_shown
 
 
 @pytest.mark.cpp
+@pytest.mark.slow
 def test_the_first_study(tmp_path: Path) -> None:
-    """It runs, agrees, and differs with other thresholds."""
+    """It runs as it is, and the page quotes its report."""
     tutorial = Tutorial(tmp_path, "first-study")
     tutorial.follow()
-    assert len(tutorial.typed) == 4
+    assert len(tutorial.typed) == 5
+    rows = pd.read_csv(tutorial.folder / "results" / "fabric" / "report" / "schemes.csv")
+    assert {"PFC+HPCC", "IRN"} == set(rows["variant"])
+    tutorial.type("pyorch report fabric")
+    report = tutorial.folder / "results" / "fabric" / "report"
+    page = (report / "index.html").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "first-study.md").read_text(encoding="utf-8")
+    (quoted,) = re.findall(r"^> (.*)$", text, re.MULTILINE)
+    assert quoted in page
+    rows = pd.read_csv(report / "schemes.csv").set_index(["variant", "metric"])["mean"]
+    assert f"{rows['BFC', 'short_p99']:.1f} times the ideal time" in text
+    assert f"against {rows['PFC', 'short_p99']:.0f} under PFC" in text
 
 
 @pytest.mark.cpp

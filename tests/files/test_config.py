@@ -1095,20 +1095,10 @@ def test_tables_of_the_oracle_need_it(tmp_path: Path, table: str) -> None:
     )
 
 
-def test_an_unknown_scheme_is_answered_with_the_folder_of_modules(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a project of an installed package that is modules/, which must be named to be found."""
+def test_an_unknown_scheme_is_answered_with_the_folder_of_modules(tmp_path: Path) -> None:
+    """Where a module for it would be found."""
     text = 'flow_control = ["zzz"]\n' + MINIMAL
     assert "a module in ns3-modules/ or in PYORCH_MODULE_PATH" in complaints(tmp_path, text)[0]
-    own = tmp_path / "modules"
-    (own / "zzz").mkdir(parents=True)
-    (own / "zzz" / "CMakeLists.txt").write_text("build_lib(LIBNAME zzz)")
-    monkeypatch.setattr(Paths, "own_modules", own)
-    told = complaints(tmp_path, text)[0]
-    assert f"modules in {own} are found by export PYORCH_MODULE_PATH={own}" in told
-    monkeypatch.setenv("PYORCH_MODULE_PATH", str(own))
-    assert "are found by export" not in complaints(tmp_path, text)[0]
 
 
 def test_a_text_for_a_list_is_answered_with_the_list(tmp_path: Path) -> None:
