@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pyorch.readers.graphs import Edge, Graph, Tell, name_of, no_node, plain
 from pyorch.readers.plain_yaml import read_yaml
@@ -15,7 +16,7 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     inner = content.get("topology") if isinstance(content, dict) else None
     nodes = inner.get("nodes") if isinstance(inner, dict) else None
     links = inner.get("links", []) if isinstance(inner, dict) else None
-    if not isinstance(nodes, dict) or not isinstance(links, list):
+    if not isinstance(inner, dict) or not isinstance(nodes, dict) or not isinstance(links, list):
         tell("", "is not a containerlab file", "topology: with nodes: and links:", None)
         return None
     graph = Graph()
@@ -25,7 +26,7 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
             what = "its name is a truth value or empty in YAML"
             tell(f"topology.nodes, node {number}", what, "a string", "put the name in quotes")
         else:
-            graph.nodes[name] = of if isinstance(of, dict) else {}
+            graph.nodes[name] = _whole(inner, of if isinstance(of, dict) else {})
     for number, link in enumerate(links):
         where = f"topology.links[{number}]"
         ends = list(_ends(link))
@@ -43,6 +44,20 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
                 Edge(ends[0], ends[1], where, labels if isinstance(labels, dict) else {})
             )
     return graph
+
+
+def _whole(inner: Mapping[str, Any], of: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a node with what `defaults`, its kind and its group give it; its own keys win."""
+
+    def part(table: str, key: object) -> Mapping[str, Any]:
+        found = inner.get(table)
+        if table != "defaults":
+            found = found.get(key) if isinstance(found, dict) and isinstance(key, str) else None
+        return found if isinstance(found, dict) else {}
+
+    defaults, group = part("defaults", None), part("groups", of.get("group"))
+    kind = of.get("kind", group.get("kind", defaults.get("kind")))
+    return {**defaults, **part("kinds", kind), **group, **of, **({"kind": kind} if kind else {})}
 
 
 def _ends(link: object) -> Iterator[str]:

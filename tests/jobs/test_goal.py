@@ -160,8 +160,8 @@ def test_a_refused_head_is_told_alone(text: str, told: tuple[int, str]) -> None:
     assert [(one.line, one.what) for one in mistakes] == [told]
 
 
-def test_only_the_text_form_is_read(tmp_path: Path) -> None:
-    """Compressed or binary files are reported, and so is a single rank."""
+def test_other_content_is_told(tmp_path: Path) -> None:
+    """Compressed files and other bytes are reported, and so is a single rank."""
     cases = {
         gzip.compress(PING_PONG.encode()): "not text, but compressed (gzip)",
         b"\x00\x02GOAL": "not text: a NUL byte in line 1",
@@ -171,7 +171,6 @@ def test_only_the_text_form_is_read(tmp_path: Path) -> None:
         (tmp_path / "x.goal").write_bytes(content)
         _, (problem,) = resolve({"kind": "goal", "file": "x.goal"}, folder=tmp_path)
         assert what in problem
-        assert "GOAL is read in its text form, not in its binary one" in problem
     _, (problem, *_) = resolve({"kind": "goal", "schedule": "num_ranks 1\nrank 0 {\n}\n"})
     assert "num_ranks is 1" in problem
 

@@ -422,3 +422,24 @@ def test_many_wrong_parts_take_no_longer_than_they_must(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no node 'm0'"):  # the most that is noted
         _resolve({"file": "n.json"}, tmp_path)
     assert time.process_time() - begin < 4
+
+
+def test_nodes_of_containerlab_have_what_groups_and_defaults_give(tmp_path: Path) -> None:
+    """Hosts by their group, switches by the default kind, whose links are several."""
+    text = """
+topology:
+  defaults: {kind: srl}
+  groups: {servers: {kind: linux}}
+  kinds: {srl: {type: ixr}}
+  nodes: {a: {group: servers}, b: {group: servers}, s: , t: {kind: ceos}}
+  links:
+    - endpoints: ["a:1", "s:1"]
+    - endpoints: ["b:1", "s:2"]
+    - endpoints: ["s:3", "t:1"]
+"""
+    (tmp_path / "n.yml").write_text(text)
+    resolved, problems = _resolve({"file": "n.yml"}, tmp_path)
+    assert resolved is not None, problems
+    network = resolved.network
+    assert [network.names[host] for host in network.hosts] == ["a", "b"]
+    assert set(network.names) == {"a", "b", "s", "t"}

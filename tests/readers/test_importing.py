@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import tomli
 
@@ -13,6 +14,7 @@ from pyorch.cli.bring import bring
 from pyorch.network.topology import Topology, build
 from pyorch.readers.importing import experiment
 from pyorch.study import Study
+from tests.cli.test_end_to_end import run
 
 NETWORK = "4 1 3\n3\n" + "".join(f"{host} 3 100Gbps 0.001ms 0\n" for host in range(3))
 FLOWS = "2\n0 2 3 100 1000000 2.0\n1 2 3 100 1000000 2.0\n"
@@ -154,3 +156,21 @@ def test_a_configuration_reads_no_file_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         experiment([tmp_path / "in" / "c.txt"], tmp_path)
     assert "none of the files holds a network" in caught.value.render()
+
+
+@pytest.mark.cpp
+def test_imported_flows_arrive_to_the_picosecond(tmp_path: Path) -> None:
+    """Two flows of 1,000 frames each meet on one link, which sends them one after the other.
+
+    A frame of 1,000 B has 48 B of headers, and 20 B of preamble and gap: 85.44 ns at 100 Gb/s. The
+    last bit comes behind 2,000 frames, one more on the first link, and 1 us on each of two.
+    """
+    _write(tmp_path, topology=NETWORK, flow=FLOWS)
+    files = [tmp_path / "topology.txt", tmp_path / "flow.txt"]
+    done, results = run(tmp_path, experiment(files, tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("flow.parquet")
+    flows = pd.read_parquet(file)
+    frame = (1000 + 48 + 20) * 8 * 10
+    assert flows["finish_ps"].max() - 2 * 10**12 == 2001 * frame + 2 * 10**6
+    assert flows["size_bytes"].sum() == 2_000_000

@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -21,12 +20,12 @@ import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.addons.jobs import collectives, goal
+from pyorch.addons.jobs import collectives, goal, goal_binary
 from pyorch.addons.jobs.collective_kind import JobParts, Phase
 from pyorch.addons.jobs.ranks import RankedTable
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import Size, Table, Window
-from pyorch.base.reading import is_file, read_text
+from pyorch.base.reading import is_file, read_bytes, read_text
 from pyorch.network.topology import Topology
 from pyorch.traffic.base import (
     POINT,
@@ -61,7 +60,7 @@ class Named(Table):
 
 @traffic("goal")
 class Goal(RankedTable):
-    """Messages and computations of ranks, of a file in GOAL's text form or of the entry itself.
+    """Messages and computations of ranks, of a file in GOAL, text or binary, or of the entry itself.
 
     ranks: what a rank is: "hosts", each with NIC 0; or "servers", whose NIC k is their host k.
     Computations of a server are those of its first host.
@@ -250,15 +249,14 @@ def _read(check: Check, name: str) -> str | None:
         check.add("file", f"there is no file {name!r} next to the experiment file")
         return None
     try:
-        return read_text(path, name)
-    except UserError as error:
-        form = "GOAL is read in its text form, not in its binary one"
-        check.findings.merge(
-            [
-                replace(one, hint=f"{one.hint}; {form}") if one.hint else one
-                for one in error.problems
-            ]
+        data = read_bytes(path, name)
+        return (
+            goal_binary.text_of(data, name)
+            if goal_binary.is_binary(data)
+            else read_text(path, name)
         )
+    except UserError as error:
+        check.findings.merge(error.problems)
         return None
 
 
