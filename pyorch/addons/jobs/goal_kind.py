@@ -60,7 +60,7 @@ class Named(Table):
 
 @traffic("goal")
 class Goal(RankedTable):
-    """Messages and computations of ranks, of a file in GOAL, text or binary, or of the entry itself.
+    """Messages and computations of ranks, of a GOAL file, text or binary, or of the entry itself.
 
     ranks: what a rank is: "hosts", each with NIC 0; or "servers", whose NIC k is their host k.
     Computations of a server are those of its first host.
