@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from os.path import realpath
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
@@ -25,6 +26,7 @@ SCHEMES = "schemes"
 MAX_FILES = 200
 """Files that one may include, with those that they include."""
 _TOO_MANY = f"more than {MAX_FILES} files are included"
+_BOTH = "beside [variants.NAME] the list is a key of [variants]: schemes = [...]"
 _NO_FILE = "there is no file {!r} next to it"
 _ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
 
@@ -58,7 +60,7 @@ class _Layers:
         """
         self._count(file, label)
         above = (*above, realpath(file))
-        content = read_toml(file, f"{label} (included by {by})" if by else label)
+        content = _read_toml(file, f"{label} (included by {by})" if by else label)
         names = content.pop("include", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             what = f"{names!r} is not a list of files"
@@ -105,6 +107,19 @@ class _Layers:
         if self._bytes > MAX_TOML:
             what = f"with the files that it includes it has {self._bytes / 1e6:.1f} MB"
             raise _TooManyError([Problem(label, what, f"at most {MAX_TOML // 10**6} MB")])
+
+
+def _read_toml(file: FilePath, label: str) -> dict[str, Any]:
+    """Read a file; where TOML cannot have both forms of variants, say which can. Raises UserError.
+
+    A key is either a list or a table: `variants = [...]` leaves no place for [variants.NAME].
+    """
+    try:
+        return read_toml(file, label)
+    except UserError as error:
+        if "('variants'" not in error.problems[0].what:
+            raise
+        raise UserError([replace(one, hint=_BOTH) for one in error.problems]) from None
 
 
 class _TooManyError(UserError):

@@ -307,6 +307,14 @@ def test_schemes_are_variants_by_name(tmp_path: Path, built: tuple[TypeInfo, ...
     assert load_experiment(include, (), built).variants == (*found.variants, "Late")
 
 
+def test_both_forms_of_variants_cannot_be_mixed(tmp_path: Path) -> None:
+    """TOML has a list or a table; the message says how the list is written beside tables."""
+    file = tmp_path / "scene.toml"
+    file.write_text('variants = ["pfc"]\n[variants.Mine]\nextends = "pfc"\n' + MINIMAL)
+    with pytest.raises(UserError, match=r"beside \[variants.NAME\] the list is a key of"):
+        load_experiment(file, (), SCHEMA)
+
+
 @pytest.mark.cpp
 def test_a_variant_extends_a_scheme_that_is_not_compared(
     tmp_path: Path, built: tuple[TypeInfo, ...]
