@@ -135,10 +135,14 @@ def test_only_what_is_printed_is_called_published() -> None:
             other = document is None and expect.source.startswith(tuple(published.others))
             assert document is not None or other, (name, expect.what)
             given = [one for one in (expect.expected, expect.min, expect.max) if one is not None]
-            bare = (
-                f"{expect.expected:#.3g}".rstrip(".") if other and not expect.says else expect.says
-            )
-            values = [show_text(one) if isinstance(one, str) else bare for one in given]
+            values = [
+                show_text(one)
+                if isinstance(one, str)
+                else (f"{one:#.3g}" if one < 1000 else f"{one:.0f}").rstrip(".")
+                if other and not expect.says
+                else expect.says
+                for one in given
+            ]
             listed = entries(document.key) if document is not None else ()
             texts = [text for one in listed for text in (one.what, *one.values)] or pages
             assert all(numbers_of(value) for value in values), (name, expect.what)
