@@ -158,7 +158,7 @@ flow_control = ["pfc"]
 _MESSAGES = """src,dst,size,start,class,id,after,delay
 # a comment
 h0,h3,10KB,1us,3,a,,
-h1,h4,2000,5000000,3,b,a,1us
+h1,h4,2000,5us,3,b,a,1us
 h2,h5,1MB,,,c,a b,
 """
 _SIZES = "size_bytes,cumulative\n100,0\n1000,0.5\n100000,1\n"

@@ -139,7 +139,7 @@ def test_messages_of_a_server_queue_at_both_links(tmp_path: Path) -> None:
     sizes = random.integers(1, 100_000, 200).tolist()
     messages = [(t, *pair, size) for t, pair, size in zip(starts, ends, sizes, strict=True)]
     rows = "".join(f"h{src},h{dst},{size},{start}\n" for start, src, dst, size in messages)
-    (tmp_path / "m.csv").write_text("src,dst,size,start\n" + rows)
+    (tmp_path / "m.csv").write_text("src,dst,size,start_ps\n" + rows)
     text = ONE_SERVER.split("[[traffic]]", maxsplit=1)[0]
     done, results = run(tmp_path, text + '[[traffic]]\nkind = "messages"\nfile = "m.csv"\n')
     assert done.returncode == 0, done.stderr
