@@ -56,6 +56,13 @@ PORT = (
     attribute("ControlDelay", "Time", "+0ps", "Time +0ps:+9.22337e+18ps"),
     size("ControlFrameSize", 64, 1),
     attribute("QueueService", "Enum", "Fifo", "Fifo|RoundRobin"),
+    attribute("ClassService", "Enum", "Strict", "Strict|Dwrr|Fifo"),
+    attribute("Weights", "String", "", "CLASS=uint32_t 1:1000|Strict"),
+    attribute("MinRates", "String", "", "CLASS=DataRate 1000bps:1000000000000000bps"),
+    attribute("MaxRates", "String", "", "CLASS=DataRate 1000bps:1000000000000000bps"),
+    attribute("PauseResponse", "Enum", "Ideal", "Ideal|802.3|Tester"),
+    attribute("ClockTolerance", "Double", "0", "double 0:1000"),
+    attribute("BitErrorRate", "Double", "0", "double 0:0.1"),
 )
 FLOW_CONTROL = "ns3::lossless::FlowControl"
 SCHEMA = (

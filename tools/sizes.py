@@ -61,7 +61,7 @@ FEATURES = (
         "remarks setting/dependency.py setting/telemetry.py network/cycles.py network/failing.py",
     ),
     _feature("explain", 1_180, "explain cli/explain.py"),
-    _feature("size", 1_170, "sizing cli/size.py"),
+    _feature("size", 1_340, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py cli/schema.py"),
     _feature("new schemes", 290, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 670, "trace cli/trace.py"),

@@ -220,8 +220,14 @@ def _of_type(
     )
 
 
-def toml_value(text: str) -> str:
-    """Return a value as an experiment file has it: numbers and truth bare, all else quoted."""
+def toml_value(text: Any) -> str:
+    """Return a value as an experiment file has it: numbers and truth bare, all else quoted.
+
+    text: a dict for values by class.
+    """
+    if not isinstance(text, str):
+        inside = ", ".join(f"{cls} = {toml_value(str(value))}" for cls, value in text.items())
+        return f"{{ {inside} }}" if inside else "{}"
     bare = text in ("true", "false") or (text[-1:].isdigit() and not math.isnan(number(text)))
     return text if bare else f'"{text}"'
 

@@ -333,7 +333,9 @@ def size(
     classes: Annotated[str, "lossless classes; default 1"] = "",
     mtu: Annotated[str, "largest frame; default 1500B"] = "",
     overhead: Annotated[str, "bytes on the wire in addition to a frame; default 20B"] = "",
-    control_delay: Annotated[str, "time until a control frame takes effect; default 0us"] = "",
+    control_delay: Annotated[
+        str, "time until a control frame takes effect, or the rule '802.3' or 'tester'; default 0us"
+    ] = "",
     alpha: Annotated[str, "of dynamic thresholds; default 0.125"] = "",
     bm: Annotated[
         str, "queue length at which GFC's rate reaches 0; default what the buffer leaves"

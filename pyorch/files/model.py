@@ -35,9 +35,11 @@ Tables = list[dict[str, Any]]
 
 
 class NodeTable(Table):
-    """[[node]]: sections of C++ objects that apply to some nodes only."""
+    """[[node]]: sections of C++ objects that apply to some nodes, or ports of nodes, only."""
 
-    names: str | list[str] = Field(description="Nodes, or patterns such as 'spine*'.")
+    names: str | list[str] = Field(
+        description="Nodes, ports such as 's0:h0', or patterns such as 'spine*' and 'leaf*:h*'."
+    )
     label: str | None = Field(
         default=None, description="A name by which --set refers to the entry."
     )

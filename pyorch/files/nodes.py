@@ -1,4 +1,4 @@
-"""[[node]]: sections of C++ objects that apply to some nodes only."""
+"""[[node]]: sections of C++ objects that apply to some nodes, or ports of nodes, only."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _OWN = ("names", "label")
 #: Types whose objects only one kind of node has: True for hosts.
 _ONLY = {"ns3::lossless::Switch": False, "ns3::rdma::Host": True}
 _NOT_OF_NODES = "ns3::rdma::QueuePair"
+_PORT = "ns3::lossless::Port"
 
 
 def resolve_nodes(
@@ -70,20 +71,30 @@ def as_written(section: object) -> dict[str, str]:
 
 
 def _names(value: object, network: Topology, findings: Findings, path: Path) -> list[str]:
-    """Return the nodes meant by names and patterns such as "spine*"."""
+    """Return the nodes and ports meant by names and patterns such as "spine*" and "leaf*:h*"."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not given or not all(isinstance(n, str) for n in given):
         what = "missing" if value is None else f"{value!r} is not allowed"
-        findings.add(path, what, 'names of nodes, or patterns such as "spine*"')
+        allowed = 'names of nodes or ports ("s0:h0"), or patterns such as "spine*" or "leaf*:h*"'
+        findings.add(path, what, allowed)
         return []
+    ports = port_names(network) if any(":" in name for name in given) else []
     found: set[str] = set()
     for name in given:
-        nodes = fnmatch.filter(network.names, name)
-        if not nodes:
-            hint = suggest(name, network.names)
-            findings.add(path, f"there is no node {name!r}", None, hint)
-        found.update(nodes)
-    return [name for name in network.names if name in found]
+        known, kind = (ports, "port") if ":" in name else (network.names, "node")
+        meant = fnmatch.filter(known, name)
+        if not meant:
+            hint = suggest(name, known)
+            findings.add(path, f"there is no {kind} {name!r}", None, hint)
+        found.update(meant)
+    return [name for name in (*network.names, *ports) if name in found]
+
+
+def port_names(network: Topology) -> list[str]:
+    """Return all ports, "s0:h0" for that of s0 towards h0, in the order of links."""
+    ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
+    names = [(network.names[a], network.names[b]) for a, b in ends]
+    return [f"{one}:{other}" for a, b in names for one, other in ((a, b), (b, a))]
 
 
 def _fits(
@@ -99,6 +110,12 @@ def _fits(
     if info.name == _NOT_OF_NODES or types.derives(info, INTERFACES["congestion_control"]):
         what = "belongs to flows, not to a node"
         findings.add(path, what, "switch, host, buffer, port and the schemes of a node")
+        return False
+    ports = [name for name in names if ":" in name]
+    of_ports = info.name == _PORT or types.derives(info, INTERFACES["flow_control"])
+    if ports and not of_ports:
+        what = f"belongs to a node, not to the port {ports[0]}"
+        findings.add(path, what, "of ports: port, and flow controls")
         return False
     if types.derives(info, INTERFACES["buffer_policy"]):
         return bool(info.name == schemes["buffer_policy"])  # of every node
@@ -117,8 +134,8 @@ def _fits(
         allowed = {kind: kind == _ONLY[info.name] for kind in (False, True)}
     else:
         allowed = {False: True, True: True}
-    wrong = [name for name in names if not allowed[network.is_host(name)]]
+    wrong = [name for name in names if not allowed[network.is_host(name.partition(":")[0])]]
     for name in wrong[:1]:
-        kind = "host" if network.is_host(name) else "switch"
+        kind = "host" if network.is_host(name.partition(":")[0]) else "switch"
         findings.add(path, f"{name} is a {kind} and has no {path[-1]}", "nodes that have one")
     return not wrong

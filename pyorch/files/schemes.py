@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
 from pyorch.base.fields import Table
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import format_bytes, format_time, parse_bytes, parse_time
@@ -31,6 +31,7 @@ from pyorch.sizing.checks import (
     MIN_FRAME,
     Frames,
 )
+from pyorch.sizing.theory import IDEAL, RULES
 
 #: Keys of a scheme file that choose C++ classes: lists, joined with those of included files.
 CHAINS = ("flow_control", "agents", "host_agents")
@@ -153,6 +154,7 @@ def environment(
         overhead=_bytes(port, "overhead", DEFAULT_OVERHEAD),
         control=_bytes(port, "control_frame_size", MIN_FRAME),
         control_delay_ps=parse_time(port.get("control_delay", "0us")),
+        response=RULES.get(fold(str(port.get("pause_response", IDEAL))), IDEAL),
     )
     frame = run.payload + run.header
     headroom = run.eta_prime(rate, delay_ps)
@@ -162,7 +164,7 @@ def environment(
     return {
         "rate": rate / 8,
         "delay": delay_ps / 1e12,
-        "control_delay": run.control_delay_ps / 1e12,
+        "control_delay": run.control_delay(rate) / 1e12,
         "frame": float(frame),
         "wire": float(frame + run.overhead),
         "buffer": float(size),

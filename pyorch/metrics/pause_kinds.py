@@ -167,7 +167,7 @@ class OffTime(PauseMetric):
         )
 
 
-Cause = Literal["headroom", "lossy", "no_route", "ttl", "link_down", "scheme"]
+Cause = Literal["headroom", "lossy", "no_route", "ttl", "link_down", "scheme", "corrupted"]
 CAUSES: tuple[str, ...] = get_args(Cause)
 """Column `cause` of table `drop` is a place in this list (lossless::DropCause)."""
 

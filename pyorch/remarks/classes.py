@@ -14,7 +14,8 @@ from pyorch.sizing.theory import bytes_in, dynamic_threshold
 from pyorch.traffic.base import label_of
 
 MOST_NAMES = 3
-QUEUE_PAIR = "ns3::rdma::QueuePair"
+QUEUE_PAIR, HOST = "ns3::rdma::QueuePair", "ns3::rdma::Host"
+PORT = "ns3::lossless::Port"
 _LOSSLESS = "LosslessClasses"
 
 
@@ -122,6 +123,10 @@ def _is_periodic(cases: Cases, case: Case) -> bool:
     setting = case.setting
     queue_pair = cases.section(case, QUEUE_PAIR) or {}
     window = number(queue_pair.get("WindowBdps", "0"))
+    clocks = number((cases.section(case, PORT) or {}).get("ClockTolerance", "0"))
+    pacing = number((cases.section(case, HOST) or {}).get("PacingJitter", "0"))
+    if clocks or pacing:
+        return False
     return not (setting.congestion_control or setting.agents or setting.host_agents or window)
 
 
@@ -145,8 +150,8 @@ def _in_phase(cases: Cases, case: Case, lossy: Sequence[int]) -> Iterator[Found]
             what = f"{most} hosts send equal frames at equal rates into a lossy queue to "
             what += f"{network.names[end]}, and nothing is random: which of them loses frames is a "
             what += "matter of phase, and one may lose none and another all"
-            hint = "draw no conclusions from their shares: give them different rate_cap, or "
-            hint += "average over several values of start"
+            hint = "draw no conclusions from their shares: let clocks differ as hardware's do "
+            hint += "(port.clock_tolerance = 100), and pacing (host.pacing_jitter = 0.1)"
             yield Found("phase", case, what, hint, most, "note")
 
 

@@ -51,7 +51,7 @@ def _links(network: Topology, sizes: Frames) -> Iterator[Link]:
             delay,
             mtu=sizes.data,
             overhead=sizes.overhead,
-            processing=sizes.control_delay_ps,
+            processing=sizes.control_delay(rate),
             message=sizes.control,
         )
 

@@ -227,8 +227,11 @@ def _timeouts(cases: Cases, case: Case) -> Iterator[Limit]:
     queue_pair = cases.section(case, QUEUE_PAIR) or {}
     if queue_pair.get("Retransmit", "None") == "None":
         return
-    for name in ("Timeout", "ShortTimeout"):
+    exponent = int(number(queue_pair.get("LocalAckTimeout", "0")))
+    for name in ("LocalAckTimeout" if exponent else "Timeout", "ShortTimeout"):
         time = number(queue_pair.get(name, "0ps"))
+        if name == "LocalAckTimeout":
+            time = 4_096_000 << exponent
         if time > 0:
             harm = "frames that were not lost are sent again"
             cure = "set it above that by as much as queues and pauses may hold a frame up"

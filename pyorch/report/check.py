@@ -57,6 +57,7 @@ MORE_NUMBERS = (
     "deadlock_trigger_node",
     "deadlock_trigger_peer",
     "deadlock_trigger_ps",
+    "dropped_corrupted_frames",
     "dropped_headroom_frames",
     "dropped_link_down_frames",
     "dropped_lossy_frames",

@@ -217,12 +217,16 @@ def _add_topology(simulation: Simulation, network: Topology) -> None:
 def _set_nodes(
     simulation: Simulation, network: Topology, entries: Sequence[NodeAttributes]
 ) -> None:
-    """Set the attributes of single nodes; a later entry overrides an earlier one."""
+    """Set the attributes of single nodes and ports; a later entry overrides an earlier one."""
     for entry in entries:
-        for node in entry.nodes:
+        for owner in entry.nodes:
+            node, *peers = (network.numbers[name] for name in owner.split(":"))
             for type_id, attributes in entry.attributes.items():
                 for name, value in attributes.items():
-                    simulation.SetNodeAttribute(network.numbers[node], type_id, name, value)
+                    if peers:
+                        simulation.SetPortAttribute(node, peers[0], type_id, name, value)
+                    else:
+                        simulation.SetNodeAttribute(node, type_id, name, value)
 
 
 def _add_flows(simulation: Simulation, flows: Flows) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -117,6 +117,9 @@ Presets = Mapping[str, Mapping[str, Preset]]
 PRESET = "parameters"
 
 
+#: How the text of what is allowed begins if an attribute has a value for each of some classes.
+_BY_CLASS = "CLASS="
+_CLASSES = frozenset(map(str, range(8)))
 #: What a run uses if a file chooses none.
 DEFAULTS = {
     "forwarding": "ns3::lossless::Ecmp",
@@ -285,6 +288,9 @@ def spell(attribute: AttributeInfo, value: object) -> str:
 
     Raises ValueError with a message for users if the attribute cannot have it.
     """
+    each = _each_class(attribute)
+    if each is not None:
+        return _spell_by_class(each, value)
     kind = _kind(attribute)
     read = _READERS.get(kind, _read_text)
     text = read(attribute, value)
@@ -293,20 +299,78 @@ def spell(attribute: AttributeInfo, value: object) -> str:
     return text
 
 
-def written(types: Catalogue, type_name: str, name: str, text: str) -> str:
+def _spell_by_class(each: _EachClass, value: object) -> str:
+    """Return a table of values by class in ns-3's spelling, "3=2,7=Strict"."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{value!r} is not a table of classes")
+    classes = {str(cls): one for cls, one in value.items()}
+    wrong = [cls for cls in classes if cls not in _CLASSES]
+    if wrong:
+        raise ValueError(f"{wrong[0]!r} is not a class from 0 to 7")
+    spelled = {
+        cls: each.word
+        if each.word and isinstance(one, str) and fold(one) == fold(each.word)
+        else spell(each, one)
+        for cls, one in sorted(classes.items())
+    }
+    return ",".join(f"{cls}={one}" for cls, one in spelled.items())
+
+
+def written(types: Catalogue, type_name: str, name: str, text: str) -> Any:
     """Return an attribute's value, in ns-3's spelling, as an experiment file writes it.
 
-    It has its unit. A value without a unit stays as it is, and so does one of an unknown attribute.
+    It has its unit; values by class are a table. A value without a unit stays as it is, and so does
+    one of an unknown attribute.
     """
     info = types.by_name.get(type_name)
     attribute = types.attributes(info).get(snake_case(name)) if info else None
+    if attribute is not None and (each := _each_class(attribute)) is not None:
+        write_each = _WRITERS.get(_kind(each), int)
+        pairs = (pair.partition("=") for pair in text.split(",") if pair)
+        return {
+            cls: value.lower() if value == each.word else write_each(int(number(value)))
+            for cls, _, value in pairs
+        }
     write = _WRITERS.get(_kind(attribute)) if attribute else None
     value = number(text)
     return write(int(value)) if write and value >= 0 else text
 
 
+@dataclass(frozen=True)
+class _EachClass:
+    """A value of an attribute that has one for each of some classes.
+
+    word: one more that it may be, "" for none.
+    """
+
+    name: str
+    help: str
+    type: str
+    allowed: str
+    word: str
+    default: str = ""
+
+
+def _each_class(attribute: AttributeInfo) -> _EachClass | None:
+    """Return the attribute's values by class, or None if it has one value."""
+    if not attribute.allowed.startswith(_BY_CLASS):
+        return None
+    allowed, _, word = attribute.allowed.removeprefix(_BY_CLASS).partition("|")
+    kind = "DataRate" if allowed.startswith("DataRate") else "Uinteger"
+    return _EachClass(attribute.name, attribute.help, f"ns3::{kind}Value", allowed, word)
+
+
 def describe(attribute: AttributeInfo) -> str:
     """Describe in words what values an attribute may have."""
+    each = _each_class(attribute)
+    if each is not None:
+        word = f' or "{each.word.lower()}"' if each.word else ""
+        return f"a table of classes, {{ 3 = VALUE }}; VALUE is {describe_value(each)}{word}"
+    return describe_value(attribute)
+
+
+def describe_value(attribute: AttributeInfo) -> str:
+    """Describe in words what a single value may be."""
     kind = _kind(attribute)
     if kind == "Enum":
         return ", ".join(attribute.allowed.split("|"))
@@ -392,7 +456,11 @@ _READERS = {
     "Boolean": _read_boolean,
     "Enum": _read_enum,
 }
-_WRITERS = {"Time": format_time, "DataRate": format_rate, "Size": format_bytes}
+_WRITERS: Mapping[str, Callable[[int], Any]] = {
+    "Time": format_time,
+    "DataRate": format_rate,
+    "Size": format_bytes,
+}
 _NUMBER = re.compile(r"\+?(-?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z/]*)")
 #: What a checker reports if there is no upper bound: except for times, and for times [ps], rounded.
 _UNBOUNDED = (2**63 - 1, 9e18)

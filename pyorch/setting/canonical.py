@@ -132,7 +132,7 @@ class Route(Table):
 
 
 class NodeAttributes(Table):
-    """Attributes that only some nodes have, by the names of the nodes."""
+    """Attributes that only some nodes have, by their names, or some ports, "s0:h0"."""
 
     nodes: list[str]
     attributes: dict[str, dict[str, str]]

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import Catalogue, number, section_of, snake_case, written
-from pyorch.sizing.theory import eta_prime
+from pyorch.sizing.theory import IDEAL, IEEE, RESPONSE_QUANTA, eta_prime, pause_response
 
 Attributes = Mapping[str, Mapping[str, str]]
 #: Attributes of the buffer that the arithmetic needs.
@@ -62,7 +63,11 @@ DEFAULT_OVERHEAD, MIN_FRAME = 20, 64
 
 @dataclass(frozen=True)
 class Frames:
-    """Sizes [B] of full data frames and control frames, and the control delay [ps]."""
+    """Sizes [B] of full data frames and control frames, and how long these take to be obeyed.
+
+    control_delay_ps: at any rate. response: a rule by rate, see `theory.pause_response`; the longer
+    time counts.
+    """
 
     payload: int
     header: int
@@ -70,6 +75,7 @@ class Frames:
     overhead: int
     control: int
     control_delay_ps: int
+    response: str = IDEAL
 
     @property
     def data(self) -> int:
@@ -79,7 +85,16 @@ class Frames:
     def eta_prime(self, rate: int, delay_ps: int) -> int:
         """Return the lossless headroom [B] of a port; rate in bit/s, delay in ps."""
         sizes = (self.data, self.control, self.overhead)
-        return eta_prime(rate, delay_ps, *sizes, self.control_delay_ps)
+        return eta_prime(rate, delay_ps, *sizes, self.control_delay(rate))
+
+    def control_delay(self, rate: int) -> int:
+        """Return the time until a control frame is obeyed on a link [ps]; rate in bit/s.
+
+        Raises UserError if a rule has no time for the rate.
+        """
+        if self.response == IEEE and rate not in RESPONSE_QUANTA:
+            raise UserError([_no_response(rate)])
+        return max(self.control_delay_ps, pause_response(self.response, rate))
 
 
 def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
@@ -89,6 +104,7 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
         values = section_of(types, attributes, section) if types else None
         return int(number(values[name])) if values and name in values else otherwise
 
+    port = (section_of(types, attributes, "port") if types else None) or {}
     return Frames(
         payload=get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD)),
         header=get("queue_pair", "HeaderSize", DEFAULT_HEADER),
@@ -96,6 +112,16 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
         overhead=get("port", "Overhead", DEFAULT_OVERHEAD),
         control=get("port", "ControlFrameSize", MIN_FRAME),
         control_delay_ps=get("port", "ControlDelay", 0),
+        response=port.get("PauseResponse", IDEAL),
+    )
+
+
+def _no_response(rate: int) -> Problem:
+    return Problem(
+        "port.pause_response",
+        f"IEEE 802.3 has no response for a link of {format_rate(rate)} that is known",
+        f"links of {', '.join(map(format_rate, RESPONSE_QUANTA))}",
+        "set port.control_delay instead",
     )
 
 
@@ -124,6 +150,11 @@ def check_buffer(
     if not lossless:
         return
     run = frames(types, attributes)
+    strange = {rate for rate in network.rates.tolist() if rate not in RESPONSE_QUANTA}
+    if run.response == IEEE and strange:
+        problem = _no_response(min(strange))
+        findings.add(("port", "pause_response"), problem.what, problem.allowed, problem.hint)
+        return
     paused = _has_pfc(types, flow_control)
     ratio = number(buffer.get("HeadroomRatio", "1"))
     if ratio > 1 and paused and not allow_loss:
@@ -220,15 +251,15 @@ def _check_headroom(run: Frames, headroom: int, network: Topology, findings: Fin
     findings.add(
         ("buffer", "headroom"),
         what,
-        f"eta' = {needed} B or more; {_formula(run)}",
+        f"eta' = {needed} B or more; {_formula(run, rate)}",
         "leave it out (or 0B) for eta' on every port, or set run.allow_loss = true",
     )
 
 
-def _formula(run: Frames) -> str:
+def _formula(run: Frames, rate: int) -> str:
     return (
         f"eta' = 2*(C*Dprop + {run.data + run.overhead} B) "
-        f"+ max(3840 B, C*{format_time(run.control_delay_ps)}) "
+        f"+ max(3840 B, C*{format_time(run.control_delay(rate))}) "
         f"+ {run.control + run.overhead} B + {run.data} B"
     )
 

@@ -28,7 +28,16 @@ from pyorch.setting.attributes import number, section_of
 from pyorch.sizing import gfc
 from pyorch.sizing.asics import ASICS
 from pyorch.sizing.checks import Frames, frames
-from pyorch.sizing.theory import bytes_in, dynamic_threshold, eta, time_of
+from pyorch.sizing.theory import (
+    IDEAL,
+    IEEE,
+    RESPONSE_QUANTA,
+    RULES,
+    bytes_in,
+    dynamic_threshold,
+    eta,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from pyorch.setting.experiment import Experiment
@@ -122,7 +131,12 @@ class Switch:
         """The link as the formulas of GFC take it."""
         run = self.frames
         return gfc.Link(
-            ports.rate, ports.delay, run.data, run.overhead, run.control_delay_ps, run.control
+            ports.rate,
+            ports.delay,
+            run.data,
+            run.overhead,
+            run.control_delay(ports.rate),
+            run.control,
         )
 
     def c_tau(self, ports: Ports) -> int:
@@ -250,6 +264,9 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     if asic and name:
         problems.append(Problem("NAME --asic", "both define the ports", "one of them"))
     alpha = _read_alpha(given.pop("alpha", ""), problems)
+    rule = RULES.get(given.get("control_delay", "").lower())
+    if rule:
+        del given["control_delay"]
     values = {
         key: value
         for key, text in given.items()
@@ -267,7 +284,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
     changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
-    switch = replace(switch, frames=_frames(switch.frames, values), **changed)
+    switch = replace(switch, frames=_frames(switch.frames, values, rule), **changed)
     if switch.classes == 0:
         what = "none of its classes is lossless"
         raise UserError([Problem(name, what, None, "give their number: --classes")])
@@ -303,15 +320,16 @@ def _read_alpha(text: str, problems: list[Problem]) -> float:
     return alpha
 
 
-def _frames(run: Frames, values: Mapping[str, int]) -> Frames:
-    """Change frame sizes and the control delay as options say."""
+def _frames(run: Frames, values: Mapping[str, int], rule: str | None) -> Frames:
+    """Change frame sizes and the control delay, or the rule for it, as options say."""
     mtu = values.get("mtu", run.data)
     return replace(
         run,
         payload=mtu - min(run.header, mtu),
         header=min(run.header, mtu),
         overhead=values.get("overhead", run.overhead),
-        control_delay_ps=values.get("control_delay", run.control_delay_ps),
+        control_delay_ps=values.get("control_delay", 0 if rule else run.control_delay_ps),
+        response=rule or (IDEAL if "control_delay" in values else run.response),
     )
 
 
@@ -427,7 +445,7 @@ def _head(switch: Switch) -> list[str]:
     run = switch.frames
     sizes = (
         f"frames of {_size(run.data)} + {_size(run.overhead)}, control frames of "
-        f"{_size(run.control)}, control delay {format_time(run.control_delay_ps)}"
+        f"{_size(run.control)}, control delay {_response(run)}"
     )
     buffer = f"buffer {format_bytes(switch.size)} ({switch.source})"
     lines = [
@@ -436,6 +454,14 @@ def _head(switch: Switch) -> list[str]:
         f"    lossless classes: {switch.classes}; {sizes}",
     ]
     return [*lines, f"    note: {switch.note}"] if switch.note else lines
+
+
+def _response(run: Frames) -> str:
+    """Say how long control frames take to be obeyed."""
+    own = format_time(run.control_delay_ps)
+    rules = {IDEAL: own, IEEE: "as IEEE 802.3 allows"}
+    rule = rules.get(run.response, f"of a {run.response.lower()}, 3us")
+    return f"{rule}, at least {own}" if run.control_delay_ps and run.response != IDEAL else rule
 
 
 def _rows(switch: Switch) -> list[Sequence[str]]:
@@ -452,6 +478,7 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
                 "2 (C D + Lw) + max(3840 B, C d) + Pw + L",
                 "derived",
             ),
+            *_allowed_rows(switch, ports, at),
             (f"tau{at}", tau, "2 Lw / C + 2 D + d + Pw / C", "recalled; derived"),
             (f"C tau{at}", _size(switch.c_tau(ports)), "", ""),
         ]
@@ -493,6 +520,17 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
         share = _share(overhead(switch.frames.control, switch.tau), switch.worst.rate)
         rows.append((label, share, formula, "GFC, section 4.2"))
     return rows
+
+
+def _allowed_rows(switch: Switch, ports: Ports, at: str) -> list[Sequence[str]]:
+    """The headroom for a peer that obeys as late as it may, where that is known and more."""
+    if ports.rate not in RESPONSE_QUANTA:
+        return []
+    late = replace(switch.frames, response=IEEE).eta_prime(ports.rate, ports.delay)
+    if late <= switch.eta_prime(ports):
+        return []
+    quanta = f"d = {RESPONSE_QUANTA[ports.rate]} quanta of 512 bit times"
+    return [(f"eta' for 802.3{at}", _size(late), f"the same with {quanta}", "IEEE 802.3, 31B.3.7")]
 
 
 def _stage_lines(switch: Switch) -> list[str]:
@@ -558,6 +596,7 @@ def toml_lines(switch: Switch) -> list[str]:
         "[port]",
         f'overhead = "{run.overhead}B"',
         f'control_delay = "{format_time(run.control_delay_ps)}"',
+        *([] if run.response == IDEAL else [f'pause_response = "{run.response}"']),
         "",
         "[buffer]",
         f'size = "{format_bytes(switch.size)}"',

@@ -7,9 +7,30 @@ Background), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
 
 from __future__ import annotations
 
-#: IEEE 802.1Qbb: data a port may still send between receiving a pause and obeying it, 60 quanta
-#: [B].
+#: Data that a port may still send between receiving a pause and obeying it in the published rules
+#: of headroom: 60 quanta [B].
 RESPONSE_BYTES = 3840
+#: IEEE 802.3, 31B.3.7: the longest response to a PAUSE by rate [bit/s], in quanta of 512 bit times,
+#: as the headroom rules of SONiC quote it (sonic-swss, cfgmgr/buffer_headroom_*.lua; 800 Gb/s is
+#: theirs). At 10 Gb/s 60 is quoted, too; the larger is the bound. LinkEnd has the same in C++.
+RESPONSE_QUANTA = {
+    100_000_000: 1,
+    1_000_000_000: 2,
+    10_000_000_000: 67,
+    25_000_000_000: 80,
+    40_000_000_000: 118,
+    50_000_000_000: 147,
+    100_000_000_000: 394,
+    200_000_000_000: 453,
+    400_000_000_000: 905,
+    800_000_000_000: 905,
+}
+QUANTUM_BYTES = 64
+#: What a 400G tester and a switch with SONiC take together, by the PFC frames of a second [ps].
+TESTER_RESPONSE = 3_000_000
+IDEAL, IEEE, TESTER = "Ideal", "802.3", "Tester"
+RULES = {rule.lower(): rule for rule in (IDEAL, IEEE, TESTER)}
+"""Rules for the time in which a port obeys a pause, by name: values of PauseResponse of a port."""
 _PS_PER_S = 10**12
 _BITS = 8
 
@@ -22,6 +43,18 @@ def bytes_in(rate: int, time_ps: int) -> int:
 def time_of(size: int, rate: int) -> int:
     """Return the time [ps] that bytes take at a rate [bit/s], to the nearest."""
     return (size * _BITS * _PS_PER_S + rate // 2) // rate
+
+
+def pause_response(rule: str, rate: int) -> int:
+    """Return how long a port at a rate [bit/s] takes to obey a pause by a rule [ps].
+
+    Raises ValueError if the standard's limit for the rate is not known.
+    """
+    if rule == IEEE:
+        if rate not in RESPONSE_QUANTA:
+            raise ValueError(f"IEEE 802.3 has no PAUSE response for {rate} bit/s that is known")
+        return time_of(RESPONSE_QUANTA[rate] * QUANTUM_BYTES, rate)
+    return {IDEAL: 0, TESTER: TESTER_RESPONSE}[rule]
 
 
 def eta(rate: int, delay_ps: int, mtu: int) -> int:

@@ -255,13 +255,16 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
-    left_out = frozenset({"nic"})
+    left_out = frozenset({"nic", "start_jitter"})
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
         default=3, alias="class", description="Traffic class (priority) of its flows."
     )
     start: Time = Field(default=0, description="When it begins.")
+    start_jitter: Time = Field(
+        default=0, description="Each flow starts later by up to this, drawn from the seed."
+    )
     rate_cap: LinkRate | None = Field(default=None, description="Cap on the rate of each flow.")
     window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
@@ -437,7 +440,13 @@ def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration
     _refuse_too_many(sum(table.count(network, duration_ps) for table in tables))
     for number, table in enumerate(tables):
         with _code_of(table):
-            blocks.append(table.generate(network, generator_of(seed, number), duration_ps))
+            block = table.generate(network, generator_of(seed, number), duration_ps)
+        if table.start_jitter:
+            # its own generator: the flows are those without jitter
+            random = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number, 1])))
+            later = random.integers(0, table.start_jitter + 1, size=len(block.src))
+            block = replace(block, starts=block.starts + later)
+        blocks.append(block)
     return _join(blocks, tables, network)
 
 
@@ -452,6 +461,8 @@ def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -
     Raises UserError if an entry has no flows in this network.
     """
     for table in tables:
+        if table.start_jitter:
+            return True
         random = np.random.Generator(np.random.PCG64(1))
         before = random.bit_generator.state
         with _code_of(table):
@@ -500,8 +511,11 @@ def _check_common(table: TrafficTable, check: Check) -> None:
         check.add(
             "on" if table.on is None else "off", "missing", None, "give 'on' and 'off' together"
         )
-    if table.last_start() >= check.scene.duration_ps:
+    latest = table.last_start() + table.start_jitter
+    if latest >= check.scene.duration_ps:
         check.add("start", "a flow starts at or after the end of the run", "before run.duration")
+    if table.start_jitter and NEVER < table.stop_ps() <= latest:
+        check.add("start_jitter", "a flow may start at or after its stop", "before 'stop'")
     network = check.scene.network
     paths = (table.path, table.paths, table.ack_paths)
     if table.nic != "own" and network.server_size == 1:

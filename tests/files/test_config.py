@@ -566,7 +566,8 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             "[[node]]\nswitch = { decrement_ttl = true }",
             (
                 "experiments/x.toml: node[0].names: missing\n"
-                '    allowed: names of nodes, or patterns such as "spine*"'
+                '    allowed: names of nodes or ports ("s0:h0"), or patterns such as "spine*" or '
+                '"leaf*:h*"'
             ),
         ),
         (

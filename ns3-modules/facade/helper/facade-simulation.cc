@@ -239,6 +239,16 @@ Simulation::SetNodeAttribute(uint32_t node,
 }
 
 void
+Simulation::SetPortAttribute(uint32_t node,
+                             uint32_t peer,
+                             const std::string& typeId,
+                             const std::string& name,
+                             const std::string& value)
+{
+    m_impl->fabric->SetPortAttribute(node, peer, typeId, name, value);
+}
+
+void
 Simulation::FailLink(uint32_t link, int64_t down, int64_t up)
 {
     m_impl->fabric->FailLink(link, Time::From(down, Time::PS), Time::From(up, Time::PS));

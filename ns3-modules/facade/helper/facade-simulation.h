@@ -128,6 +128,14 @@ class Simulation
                           const std::string& typeId,
                           const std::string& name,
                           const std::string& value);
+    /// Set an attribute on a single port, or on its flow controls. After AddLinks.
+    /// @param node number of its node. @param peer number of the neighbour that it leads to.
+    /// @param typeId full TypeId name. @param name attribute name. @param value in ns-3's syntax.
+    void SetPortAttribute(uint32_t node,
+                          uint32_t peer,
+                          const std::string& typeId,
+                          const std::string& name,
+                          const std::string& value);
     /// Take a link down.
     /// @param link its number. @param down ps (0: before the start). @param up ps; -1: never.
     void FailLink(uint32_t link, int64_t down, int64_t up);

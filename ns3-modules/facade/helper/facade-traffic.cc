@@ -659,6 +659,10 @@ Traffic::Report(Summary& summary) const
         summary["sent_bytes"] += static_cast<double>(outcome.sent);
         summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
         summary["timeouts"] += static_cast<double>(outcome.timeouts);
+        if (queuePair->GetRetryCount())
+        {
+            summary["failed_queue_pairs"] += queuePair->GetSendQueue().HasFailed();
+        }
         summary["nacks"] += static_cast<double>(outcome.nacks);
         summary["cnps_sent"] += static_cast<double>(outcome.cnpsSent);
         summary["cnps_received"] += static_cast<double>(outcome.cnps);

@@ -9,6 +9,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -579,6 +580,85 @@ class LinkFlapUnderPauseTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief Timeouts as NICs are told them, and when a queue pair gives up.
+ */
+class RetryTest : public TestCase
+{
+  public:
+    RetryTest()
+        : TestCase("a timeout is 4.096 us x 2^n, and after RetryCount of them in a row a queue "
+                   "pair fails")
+    {
+    }
+
+  private:
+    /// What came of one packet.
+    struct Result
+    {
+        int64_t finish;  //!< ps; -1: never
+        double timeouts; //!< time-outs
+        double failed;   //!< failed queue pairs; NaN without a RetryCount
+        double sent;     //!< packets
+    };
+
+    /**
+     * @brief Send one packet and lose its first copies.
+     *
+     * @param exponent LocalAckTimeout
+     * @param retries RetryCount
+     * @param losses copies that are lost
+     * @return what came of it
+     */
+    Result RunOnce(uint32_t exponent, uint32_t retries, int losses)
+    {
+        Network net;
+        int left = losses;
+        Lossy(net, "GoBackN", "50us", [&left](const Frame& frame) {
+            return frame.kind == FrameKind::DATA && left-- > 0;
+        });
+        net.Set("QueuePair", "LocalAckTimeout", exponent);
+        net.Set("QueuePair", "RetryCount", retries);
+        net.Flow(0, 1, 1000, 0, DATA_CLASS);
+        net.sim.Build();
+        net.sim.Run(10'000'000'000);
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+        return {net.Column("flow", "finish_ps")[0],
+                net.Number("timeouts"),
+                net.Number("failed_queue_pairs"),
+                net.Number("sent_bytes") / 1000};
+    }
+
+    void DoRun() override
+    {
+        const int64_t clean = RunOnce(0, 0, 0).finish;
+        NS_TEST_ASSERT_MSG_EQ(RunOnce(0, 0, 1).finish, clean + 50'000'000, "by Timeout");
+        for (const uint32_t exponent : {4U, 7U})
+        {
+            const int64_t timeout = int64_t{4'096'000} << exponent;
+            NS_TEST_ASSERT_MSG_EQ(RunOnce(exponent, 0, 3).finish,
+                                  clean + 3 * timeout,
+                                  "three times 4.096 us x 2^" << exponent);
+        }
+        NS_TEST_ASSERT_MSG_EQ(std::isnan(RunOnce(0, 0, 9).failed), true, "it never gives up");
+        for (const uint32_t retries : {1U, 3U, 7U})
+        {
+            const auto copies = static_cast<int>(retries);
+            const Result last = RunOnce(4, retries, copies);
+            NS_TEST_ASSERT_MSG_EQ(last.failed, 0, "the last retry arrives");
+            NS_TEST_ASSERT_MSG_EQ(last.finish,
+                                  clean + retries * (int64_t{4'096'000} << 4),
+                                  "after as many timeouts");
+            const Result none = RunOnce(4, retries, copies + 1);
+            NS_TEST_ASSERT_MSG_EQ(none.failed, 1, "no more retries");
+            NS_TEST_ASSERT_MSG_EQ(none.finish, -1, "so it never arrives");
+            NS_TEST_ASSERT_MSG_EQ(none.timeouts, retries + 1, "the last timeout repeats nothing");
+            NS_TEST_ASSERT_MSG_EQ(none.sent, retries + 1, "the first copy and the retries");
+        }
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief Tests of QueuePair with loss.
  */
 class RetransmissionTestSuite : public TestSuite
@@ -588,6 +668,7 @@ class RetransmissionTestSuite : public TestSuite
         : TestSuite("rdma-retransmission", Type::UNIT)
     {
         AddTestCase(new SingleLossTest, TestCase::Duration::QUICK);
+        AddTestCase(new RetryTest, TestCase::Duration::QUICK);
         AddTestCase(new UnluckyLossTest, TestCase::Duration::QUICK);
         AddTestCase(new RandomLossTest, TestCase::Duration::QUICK);
         AddTestCase(new LossyGoodputTest, TestCase::Duration::QUICK);

@@ -23,9 +23,26 @@ const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
                                                 "no route",
                                                 "time to live",
                                                 "link down",
-                                                "dropped by a scheme"};
+                                                "dropped by a scheme",
+                                                "corrupted on the link"};
 const char* const CAUSE_KEYS[N_DROP_CAUSES] =
-    {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
+    {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme", "corrupted"};
+
+/// Does a node receive over a link that may corrupt frames?
+/// @param node the node. @return true if so.
+bool
+HasErrors(const FabricNode& node)
+{
+    for (uint16_t index = 0; index < node.GetNPorts(); ++index)
+    {
+        const Port& sender = node.GetPort(index).GetPeer();
+        if (sender.GetBitErrorRate() > 0 || sender.GetLossRate() > 0)
+        {
+            return true;
+        }
+    }
+    return false;
+}
 
 } // namespace
 
@@ -207,7 +224,8 @@ FabricAudit::CheckEnd(bool allowLoss) const
             {
                 if (counters.byCause[cause] > 0 &&
                     static_cast<DropCause>(cause) != DropCause::LOSSY &&
-                    static_cast<DropCause>(cause) != DropCause::SCHEME)
+                    static_cast<DropCause>(cause) != DropCause::SCHEME &&
+                    static_cast<DropCause>(cause) != DropCause::CORRUPTED)
                 {
                     problems << separator << CAUSE_NAMES[cause] << ": " << counters.byCause[cause];
                     separator = ", ";
@@ -235,6 +253,10 @@ FabricAudit::Report(Summary& summary) const
         summary["dropped_lossless_frames"] += static_cast<double>(counters.droppedLossless);
         for (std::size_t cause = 0; cause < N_DROP_CAUSES; ++cause)
         {
+            if (static_cast<DropCause>(cause) == DropCause::CORRUPTED && !HasErrors(*node))
+            {
+                continue;
+            }
             summary[std::string("dropped_") + CAUSE_KEYS[cause] + "_frames"] +=
                 static_cast<double>(counters.byCause[cause]);
         }

@@ -16,6 +16,8 @@
 #include "ns3/names.h"
 #include "ns3/object-vector.h"
 #include "ns3/random-variable-stream.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
@@ -75,10 +77,57 @@ class FabricList : public Object
     }
 };
 
+/// The objects of a port that have attributes.
+/// @param port the port. @return it and its flow controls.
+std::vector<Object*>
+ObjectsOf(Port& port)
+{
+    std::vector<Object*> objects{&port};
+    for (const auto& flowControl : port.GetChain().GetMembers())
+    {
+        objects.push_back(PeekPointer(flowControl));
+    }
+    return objects;
+}
+
+/// Set an attribute of those objects that are of a type, or refuse.
+/// @param objects of a node or a port. @param owner its name. @param type TypeId name.
+/// @param name attribute. @param value in ns-3's syntax.
+void
+SetAttributeOf(const std::vector<Object*>& objects,
+               const std::string& owner,
+               const std::string& type,
+               const std::string& name,
+               const std::string& value)
+{
+    const std::string problem = CheckAttribute(type, name, value);
+    if (!problem.empty())
+    {
+        Refuse(owner, ": ", problem);
+    }
+    bool found = false;
+    for (Object* object : objects)
+    {
+        if (object->GetInstanceTypeId().GetName() == type)
+        {
+            object->SetAttribute(name, StringValue(value));
+            found = true;
+        }
+    }
+    if (!found)
+    {
+        Refuse(owner, " has no object of the type ", type);
+    }
+}
+
 /// ns-3 random stream of the ECMP salts; a fixed number, so that other streams do not affect it.
 constexpr int64_t SALT_STREAM = 1;
+/// ns-3 random stream of the clocks of nodes; given numbers begin in the middle, as ns-3 counts.
+constexpr uint64_t CLOCK_STREAM = (1ULL << 63) + 2;
 /// First of the streams of forwarding policies.
 constexpr int64_t FORWARDING_STREAM = 1LL << 32;
+/// First of the streams of errors on links: one for each port, in the order of nodes and ports.
+constexpr int64_t ERROR_STREAM = 1LL << 33;
 
 } // namespace
 
@@ -479,16 +528,7 @@ Fabric::SetNodeAttribute(uint32_t node,
                          const std::string& value)
 {
     RequireOpen("SetNodeAttribute");
-    if (node >= m_nodes.size())
-    {
-        Refuse("there is no node ", node, "; there are ", m_nodes.size(), ", counted from 0");
-    }
-    const std::string problem = CheckAttribute(type, name, value);
-    if (!problem.empty())
-    {
-        Refuse(m_nodes[node]->GetName(), ": ", problem);
-    }
-    FabricNode& owner = *m_nodes[node];
+    FabricNode& owner = GetNode(node);
     std::vector<Object*> objects{&owner, &owner.GetBuffer()};
     for (const auto& agent : owner.GetAgents())
     {
@@ -496,30 +536,30 @@ Fabric::SetNodeAttribute(uint32_t node,
     }
     for (uint16_t index = 0; index < owner.GetNPorts(); ++index)
     {
-        Port& port = owner.GetPort(index);
-        objects.push_back(&port);
-        for (const auto& flowControl : port.GetChain().GetMembers())
-        {
-            objects.push_back(PeekPointer(flowControl));
-        }
+        const auto ofPort = ObjectsOf(owner.GetPort(index));
+        objects.insert(objects.end(), ofPort.begin(), ofPort.end());
     }
     if (const auto* owning = dynamic_cast<Switch*>(&owner))
     {
         objects.push_back(&owning->GetForwarding());
     }
-    bool found = false;
-    for (Object* object : objects)
+    SetAttributeOf(objects, owner.GetName(), type, name, value);
+}
+
+void
+Fabric::SetPortAttribute(uint32_t node,
+                         uint32_t peer,
+                         const std::string& type,
+                         const std::string& name,
+                         const std::string& value)
+{
+    RequireOpen("SetPortAttribute");
+    Port* port = FindPort(node, peer);
+    if (!port)
     {
-        if (object->GetInstanceTypeId().GetName() == type)
-        {
-            object->SetAttribute(name, StringValue(value));
-            found = true;
-        }
+        Refuse("node ", node, " has no port to node ", peer);
     }
-    if (!found)
-    {
-        Refuse(owner.GetName(), " has no object of the type ", type);
-    }
+    SetAttributeOf(ObjectsOf(*port), GetPortName(node, port->GetIndex()), type, name, value);
 }
 
 void
@@ -562,11 +602,17 @@ Fabric::Build()
         }
     }
     m_routes.Compute();
+    // Not a RandomVariableStream, which would take a number that those without one get in turn.
+    RngStream clocks(RngSeedManager::GetSeed(), CLOCK_STREAM, RngSeedManager::GetRun());
+    int64_t errors = ERROR_STREAM;
     for (const auto& node : m_nodes)
     {
+        const double clock = 2 * clocks.RandU01() - 1;
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
             node->GetPort(port).SetLargestFrame(largest);
+            node->GetPort(port).SetClock(clock);
+            node->GetPort(port).SetErrorStream(errors++);
         }
     }
     if (eventloop::CellLoop::Peek())

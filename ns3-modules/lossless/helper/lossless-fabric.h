@@ -156,6 +156,15 @@ class Fabric : public Object
                           const std::string& type,
                           const std::string& name,
                           const std::string& value);
+    /// Set an attribute on a single port, or on its flow controls. Precondition: all links have
+    /// been added, and SetNodeAttribute has been called for its node, whose values it overrides.
+    /// @param node number of its node. @param peer the neighbour that it leads to.
+    /// @param type TypeId name. @param name attribute. @param value value in ns-3's spelling.
+    void SetPortAttribute(uint32_t node,
+                          uint32_t peer,
+                          const std::string& type,
+                          const std::string& name,
+                          const std::string& value);
     /// Let a switch send frames for a host to a given neighbour for some time, regardless of
     /// shortest paths: a wrong or not yet updated route.
     /// @param node the switch. @param dst host. @param neighbour next node.

@@ -12,6 +12,7 @@
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -260,6 +261,10 @@ IsSpelt(const std::string& kind, const std::string& names, const std::string& te
     {
         return !text.empty() && ("|" + names + "|").find("|" + text + "|") != std::string::npos;
     }
+    if (names.starts_with("CLASS="))
+    {
+        return text.find_first_of(" \t\n") == std::string::npos;
+    }
     if (kind == "ns3::DoubleValue")
     {
         const auto [number, unit] = Split(text);
@@ -277,6 +282,64 @@ IsSpelt(const std::string& kind, const std::string& names, const std::string& te
     }
     return true;
 }
+
+/// A checker of a value for each of some classes.
+class ByClass : public AttributeChecker
+{
+  public:
+    ByClass(Ptr<const AttributeChecker> each, const std::string& word)
+        : m_each(each),
+          m_word(word)
+    {
+    }
+
+    bool Check(const AttributeValue& value) const override
+    {
+        const auto* text = dynamic_cast<const StringValue*>(&value);
+        const auto values = text ? ReadByClass(text->Get()) : std::nullopt;
+        return values && std::all_of(values->begin(), values->end(), [this](const auto& one) {
+                   return one.empty() || (!m_word.empty() && one == m_word) ||
+                          (IsSpelt(m_each->GetValueTypeName(), "", one) &&
+                           m_each->CreateValidValue(StringValue(one)));
+               });
+    }
+
+    std::string GetValueTypeName() const override
+    {
+        return "ns3::StringValue";
+    }
+
+    bool HasUnderlyingTypeInformation() const override
+    {
+        return true;
+    }
+
+    std::string GetUnderlyingTypeInformation() const override
+    {
+        return "CLASS=" + m_each->GetUnderlyingTypeInformation() +
+               (m_word.empty() ? "" : "|" + m_word);
+    }
+
+    Ptr<AttributeValue> Create() const override
+    {
+        return ns3::Create<StringValue>();
+    }
+
+    bool Copy(const AttributeValue& source, AttributeValue& destination) const override
+    {
+        const auto from = dynamic_cast<const StringValue*>(&source);
+        const auto to = dynamic_cast<StringValue*>(&destination);
+        if (from && to)
+        {
+            to->Set(from->Get());
+        }
+        return from && to;
+    }
+
+  private:
+    Ptr<const AttributeChecker> m_each; //!< of a value
+    std::string m_word;                 //!< one more value, or empty
+};
 
 } // namespace
 
@@ -301,6 +364,31 @@ MakeRateChangeChecker()
                            "NextPacket",
                            RateChange::LAST_FRAME,
                            "LastPacket");
+}
+
+Ptr<const AttributeChecker>
+MakeByClassChecker(Ptr<const AttributeChecker> each, const std::string& word)
+{
+    return Create<ByClass>(each, word);
+}
+
+std::optional<std::array<std::string, N_CLASSES>>
+ReadByClass(const std::string& text)
+{
+    std::array<std::string, N_CLASSES> values;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');)
+    {
+        const bool named = word.size() > 2 && word[1] == '=' && word[0] >= '0' &&
+                           word[0] < '0' + static_cast<char>(N_CLASSES);
+        std::string* value = named ? &values[static_cast<std::size_t>(word[0] - '0')] : nullptr;
+        if (!value || !value->empty())
+        {
+            return std::nullopt;
+        }
+        *value = word.substr(2);
+    }
+    return values;
 }
 
 std::string

@@ -12,7 +12,9 @@
 #include "ns3/enum.h"
 #include "ns3/ptr.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ns3
@@ -57,6 +59,23 @@ Ptr<const AttributeChecker> MakeRateChecker(uint64_t lowest = 0, uint64_t highes
 
 /// Create a checker for RateChange: Integrated, NextPacket or LastPacket. @return the checker.
 Ptr<const AttributeChecker> MakeRateChangeChecker();
+
+/**
+ * @ingroup lossless
+ * @brief Create a checker for a text with a value for each of some classes, "3=10Gbps,4=5Gbps".
+ *
+ * @param each checker of a value: of whole numbers or rates.
+ * @param word one more allowed value; empty: none.
+ * @return the checker, of an ns3::StringValue.
+ */
+Ptr<const AttributeChecker> MakeByClassChecker(Ptr<const AttributeChecker> each,
+                                               const std::string& word = "");
+
+/// The values of such a text.
+/// @param text CLASS=VALUE, separated by commas.
+/// @return the value of each class as it is written, empty if it has none; nothing if the text has
+/// another form or names a class twice.
+std::optional<std::array<std::string, N_CLASSES>> ReadByClass(const std::string& text);
 
 /// The reason why an attribute of a type cannot have a value.
 /// @param type TypeId name. @param name attribute. @param value in ns-3's spelling.

@@ -9,6 +9,7 @@
 #include "lossless-constants.h"
 #include "lossless-egress-queue.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -30,16 +31,31 @@ enum class ClassService
 /**
  * @ingroup lossless
  * @brief Chooses the class of a port to be served next.
+ *
+ * Under DWRR some classes may have strict priority over all others, as in IEEE 802.1Q: the highest
+ * of them that has frames is served, and the others share by weight what these leave.
  */
 class ClassScheduler
 {
   public:
+    /// Bytes per round, by class (DWRR).
+    using Quanta = std::array<int64_t, N_CLASSES>;
+
     /// Initialise, before the first choice.
-    /// @param service discipline. @param quantum bytes per class and round (DWRR).
-    void Configure(ClassService service, uint32_t quantum)
+    /// @param service discipline. @param quanta bytes per round (DWRR).
+    /// @param strict bit c: class c has strict priority over those that are not (DWRR).
+    void Configure(ClassService service, const Quanta& quanta, uint32_t strict)
     {
         m_service = service;
-        m_quantum = quantum;
+        m_quanta = quanta;
+        m_strict = strict;
+    }
+
+    /// A class is served out of turn, which counts towards its share.
+    /// @param cls class. @param bytes of the frame.
+    void Charge(uint8_t cls, int64_t bytes)
+    {
+        m_deficit[cls] = std::max(m_deficit[cls] - bytes, -m_quanta[cls] - bytes);
     }
 
     /**
@@ -59,7 +75,15 @@ class ClassScheduler
         case ClassService::STRICT:
             return SelectStrict(classes, selectOf);
         case ClassService::DWRR:
-            return SelectDwrr(classes, queues, selectOf);
+            if (classes & m_strict)
+            {
+                const int queue = SelectStrict(classes & m_strict, selectOf);
+                if (queue >= 0)
+                {
+                    return queue;
+                }
+            }
+            return SelectDwrr(classes & ~m_strict, queues, selectOf);
         case ClassService::FIFO:
             return SelectFifo(classes, queues, selectOf);
         }
@@ -119,7 +143,7 @@ class ClassScheduler
             {
                 if (m_fresh)
                 {
-                    m_deficit[m_turn] += m_quantum;
+                    m_deficit[m_turn] += m_quanta[m_turn];
                     m_fresh = false;
                 }
                 const int64_t bytes = queues[queue].Head()->bytes;
@@ -131,7 +155,7 @@ class ClassScheduler
             }
             else
             {
-                m_deficit[m_turn] = 0;
+                m_deficit[m_turn] = std::min<int64_t>(m_deficit[m_turn], 0);
             }
             m_turn = (m_turn + 1) % N_CLASSES;
             m_fresh = true;
@@ -140,7 +164,8 @@ class ClassScheduler
     }
 
     ClassService m_service{ClassService::STRICT}; //!< discipline
-    uint32_t m_quantum{0};                        //!< bytes per round
+    uint32_t m_strict{0};                         //!< bit c: class c is served first
+    Quanta m_quanta{};                            //!< bytes per round
     uint8_t m_turn{0};                            //!< class being served
     bool m_fresh{true};                           //!< it has not received its quantum of this round
     std::array<int64_t, N_CLASSES> m_deficit{};   //!< remaining bytes of a class

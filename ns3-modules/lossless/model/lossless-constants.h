@@ -43,8 +43,9 @@ inline constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 inline constexpr int64_t QUANTUM_BYTES = 64;
 /// Longest pause of a frame, in quanta: the timer has 16 bits.
 inline constexpr uint32_t MAX_QUANTA = 65535;
-/// Most data that a port may still send between receiving a pause and obeying it (60 quanta), in
-/// bytes.
+/// Data that a port may still send between receiving a pause and obeying it in the published rules
+/// of headroom (60 quanta, as IEEE 802.3 allows at 10 Gb/s; more at higher rates, see
+/// PauseResponse), in bytes.
 inline constexpr int64_t RESPONSE_BYTES = 60 * QUANTUM_BYTES;
 /// Bytes of a minimum Ethernet frame, FCS included (IEEE 802.3, clause 4.4.2).
 inline constexpr uint32_t MIN_FRAME_BYTES = 64;

@@ -131,7 +131,13 @@ Egress::FindOwner() const
 void
 Egress::Start(const Service& service)
 {
-    m_scheduler.Configure(service.classes, service.quantum);
+    m_scheduler.Configure(service.classes, service.quanta, service.strict);
+    m_overhead = service.overhead;
+    constexpr ClassRates::Rates NONE{};
+    if (service.least != NONE || service.most != NONE)
+    {
+        m_rates = std::make_unique<ClassRates>(service.least, service.most, service.quanta);
+    }
     QueueSelector* owner = FindOwner();
     const uint32_t own = owner ? owner->GetOwnQueues() : 0;
     m_queues.reserve((own + 1) * N_CLASSES);
@@ -268,7 +274,43 @@ Egress::Select(int64_t now)
     const auto selectOf = [&](uint8_t cls) {
         return (free >> cls) & 1U ? int{cls} : SelectOf(cls, mask, now);
     };
-    return m_scheduler.Select((mask | mask >> N_CLASSES) & 0xff, m_queues, selectOf);
+    uint32_t classes = (mask | mask >> N_CLASSES) & 0xff;
+    if (m_rates) [[unlikely]]
+    {
+        classes = m_rates->KeepAllowed(classes, now, m_wakeTime);
+        const int queue = SelectAssured(m_rates->KeepAssured(classes, now), selectOf);
+        if (queue >= 0)
+        {
+            m_scheduler.Charge(m_queues[queue].GetClass(), m_queues[queue].Head()->bytes);
+            return queue;
+        }
+    }
+    return m_scheduler.Select(classes, m_queues, selectOf);
+}
+
+template <class F>
+int
+Egress::SelectAssured(uint32_t classes, F selectOf) const
+{
+    int best = -1;
+    int64_t earliest = NEVER;
+    for (; classes; classes &= classes - 1)
+    {
+        const auto cls = static_cast<uint8_t>(std::countr_zero(classes));
+        const int queue = selectOf(cls);
+        if (queue < 0)
+        {
+            continue;
+        }
+        const int64_t wire = m_queues[queue].Head()->bytes + int64_t{m_overhead};
+        const int64_t deadline = m_rates->GetDeadline(cls, wire);
+        if (best < 0 || deadline < earliest)
+        {
+            best = queue;
+            earliest = deadline;
+        }
+    }
+    return best;
 }
 
 Frame*
@@ -276,6 +318,10 @@ Egress::Pop(uint16_t queue, int64_t now)
 {
     EgressQueue& frames = m_queues[queue];
     Frame* frame = frames.Pop();
+    if (m_rates) [[unlikely]]
+    {
+        m_rates->NotifySent(frame->cls, frame->bytes + int64_t{m_overhead}, now);
+    }
     if (queue >= N_CLASSES)
     {
         OwnOf(queue).scheduler->NotifySent(OwnQueues::PlaceOf(queue), frame->bytes);

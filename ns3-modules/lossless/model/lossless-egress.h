@@ -6,6 +6,7 @@
 #ifndef LOSSLESS_EGRESS_H
 #define LOSSLESS_EGRESS_H
 
+#include "lossless-class-rates.h"
 #include "lossless-class-scheduler.h"
 #include "lossless-egress-queue.h"
 #include "lossless-flow-control.h"
@@ -42,9 +43,13 @@ class Egress
     /// How queues are created and served.
     struct Service
     {
-        ClassService classes; //!< scheduling of classes
-        uint32_t quantum;     //!< bytes per class and round (DWRR)
-        uint16_t lanes;       //!< lanes of a class queue; see EgressQueue
+        ClassService classes;          //!< scheduling of classes
+        ClassScheduler::Quanta quanta; //!< bytes per round (DWRR)
+        uint32_t strict;               //!< bit c: class c precedes weighted ones (DWRR)
+        ClassRates::Rates least;       //!< minimum rates (bit/s); 0: none
+        ClassRates::Rates most;        //!< maximum rates (bit/s); 0: none
+        uint32_t overhead;             //!< of a frame on the wire (B)
+        uint16_t lanes;                //!< lanes of a class queue; see EgressQueue
     };
 
     /// Constructor, without queues.
@@ -241,6 +246,9 @@ class Egress
 
     bool MayGo(uint16_t queue, int64_t now);
     int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
+    /// The queue of the class that lacks its minimum first, or -1.
+    template <class F>
+    int SelectAssured(uint32_t classes, F selectOf) const;
     /// The member of the chain with queues of its own, or null.
     QueueSelector* FindOwner() const;
     OwnQueues& OwnOf(uint16_t queue) const;
@@ -268,11 +276,13 @@ class Egress
     std::vector<QueueSelector*> m_selectors;             //!< of the chain
     const TracedCallback<const Port&, uint8_t>& m_trace; //!< Egress
     int64_t m_wakeTime{NEVER};                           //!< see GetWakeTime
+    std::unique_ptr<ClassRates> m_rates;                 //!< null if no class has a rate
     ClassScheduler m_scheduler;                          //!< chooses the class
 
     // Pauses, and constants
     HoldBook m_holds;                       //!< of its classes
     uint16_t m_index{0};                    //!< of the port
+    uint32_t m_overhead{0};                 //!< of a frame on the wire (B)
     std::vector<OrderModel*> m_orderModels; //!< of the chain
     std::vector<Gate*> m_firmGates;         //!< those that are not an OrderModel
     std::unique_ptr<SourceRing> m_ring;     //!< if there are several sources; else null

@@ -347,8 +347,8 @@ FabricNode::Drop(Frame* frame, DropCause cause)
     {
         ++m_counters.dropped;
         ++m_counters.byCause[static_cast<std::size_t>(cause)];
-        m_counters.droppedLossless += cause != DropCause::SCHEME && frame->cls < N_CLASSES &&
-                                      m_buffer->IsLossless(frame->cls);
+        m_counters.droppedLossless += cause != DropCause::SCHEME && cause != DropCause::CORRUPTED &&
+                                      frame->cls < N_CLASSES && m_buffer->IsLossless(frame->cls);
         m_counters.onPurposeBytes += cause == DropCause::SCHEME ? frame->bytes : 0;
         m_dropTrace(m_name, *frame, cause);
     }

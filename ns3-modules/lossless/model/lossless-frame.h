@@ -43,10 +43,11 @@ enum class DropCause : uint8_t
     TTL,       ///< its time to live expired
     LINK_DOWN, ///< it was on, or queued for, a link that failed
     SCHEME,    ///< a SwitchAgent dropped it on purpose
+    CORRUPTED, ///< it was received with wrong bits, or was lost on its link
 };
 
 /// Number of drop causes.
-inline constexpr uint32_t N_DROP_CAUSES = 6;
+inline constexpr uint32_t N_DROP_CAUSES = 7;
 
 /**
  * @ingroup lossless
@@ -136,7 +137,8 @@ struct alignas(64) Frame
     uint8_t hop{0};          //!< number of switches passed, the index into a pinned path
     uint8_t ecn{0};          //!< 0 not capable, ECN_CAPABLE, or ECN_MARKED
     bool pinned{false};      //!< follows the path of its flow
-    bool lost{false};        //!< its link failed while it was on the wire
+    bool lost{false};        //!< it never arrives: its link failed meanwhile, or corrupted it
+    bool corrupted{false};   //!< its link corrupted it
     bool repeat{false};      //!< DATA: a retransmission
     bool charged{false};     //!< its bytes are charged to the buffer of the current node
     bool paced{false};       //!< its node waits for it to leave (FabricNode::NotifyLeft)

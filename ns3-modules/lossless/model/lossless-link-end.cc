@@ -7,14 +7,55 @@
 
 #include "lossless-attribute.h"
 #include "lossless-frame.h"
+#include "lossless-refusal.h"
 
 #include "ns3/abort.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace ns3
 {
 namespace lossless
 {
+
+namespace
+{
+
+/// What a tester of 400 Gb/s and a switch with SONiC take together, by the PFC frames that they
+/// exchange in a second (ps).
+constexpr int64_t TESTER_RESPONSE = 3'000'000;
+
+} // namespace
+
+uint32_t
+GetResponseQuanta(uint64_t rate)
+{
+    // As the rules of headroom of SONiC quote it (sonic-swss, cfgmgr/buffer_headroom_*.lua). At 10
+    // Gb/s 60 is quoted, too; the larger is the bound. 800 Gb/s: theirs, with that of 400 Gb/s.
+    static constexpr std::pair<uint64_t, uint32_t> QUANTA[] = {{100'000'000, 1},
+                                                               {1'000'000'000, 2},
+                                                               {10'000'000'000, 67},
+                                                               {25'000'000'000, 80},
+                                                               {40'000'000'000, 118},
+                                                               {50'000'000'000, 147},
+                                                               {100'000'000'000, 394},
+                                                               {200'000'000'000, 453},
+                                                               {400'000'000'000, 905},
+                                                               {800'000'000'000, 905}};
+    for (const auto& [speed, quanta] : QUANTA)
+    {
+        if (speed == rate)
+        {
+            return quanta;
+        }
+    }
+    return 0;
+}
 
 TypeId
 LinkEnd::AddAttributes(TypeId tid)
@@ -28,11 +69,48 @@ LinkEnd::AddAttributes(TypeId tid)
                       MakeUintegerChecker<uint32_t>(0, 1000))
         .AddAttribute("ControlDelay",
                       "Time from the last bit of a MAC control frame to its effect on the "
-                      "transmitter. PFC caps it at 60 quanta (3840 B at the link rate); "
-                      "reproductions of papers set their feedback latency here.",
+                      "transmitter. Reproductions of papers set their feedback latency here; for "
+                      "what hardware takes see PauseResponse.",
                       TimeValue(Seconds(0)),
                       MakeTimeAccessor(&LinkEnd::m_controlDelay),
                       MakePicosecondsChecker())
+        .AddAttribute("PauseResponse",
+                      "How long a MAC control frame takes to have its effect, unless ControlDelay "
+                      "is longer: Ideal (no time), 802.3 (as long as IEEE 802.3, 31B.3.7 allows: "
+                      "67 quanta of 512 bit times at 10 Gb/s, 394 at 100, 905 at 400 and 800), or "
+                      "Tester (3 us, a 400G tester behind a SONiC switch).",
+                      EnumValue(PauseResponse::IDEAL),
+                      MakeEnumAccessor<PauseResponse>(&LinkEnd::m_response),
+                      MakeEnumChecker(PauseResponse::IDEAL,
+                                      "Ideal",
+                                      PauseResponse::IEEE,
+                                      "802.3",
+                                      PauseResponse::TESTER,
+                                      "Tester"))
+        .AddAttribute("ClockOffset",
+                      "Difference of the clock of the node from the nominal one: this end of the "
+                      "link sends faster by so many millionths. IEEE 802.3 allows 100.",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&LinkEnd::m_clockOffset),
+                      MakeDoubleChecker<double>(-1000, 1000))
+        .AddAttribute("ClockTolerance",
+                      "The clock of every node differs by up to so many millionths more or less, "
+                      "drawn from the seed, the same for all of its ports.",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&LinkEnd::m_clockTolerance),
+                      MakeDoubleChecker<double>(0, 1000))
+        .AddAttribute("BitErrorRate",
+                      "Share of the bits sent that are received wrong: a frame with one is lost on "
+                      "the link, drawn from the seed.",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&LinkEnd::m_bitErrorRate),
+                      MakeDoubleChecker<double>(0, 0.1))
+        .AddAttribute("LossRate",
+                      "Share of the frames sent, of any size, that are lost on the link besides "
+                      "those with wrong bits, drawn from the seed.",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&LinkEnd::m_lossRate),
+                      MakeDoubleChecker<double>(0, 1))
         .AddAttribute("ControlFrameSize",
                       "Size of a MAC control frame, FCS included. [B]",
                       UintegerValue(MIN_FRAME_BYTES),
@@ -72,10 +150,50 @@ LinkEnd::Attach(uint16_t index, uint64_t rate, int64_t delay)
 {
     NS_ABORT_MSG_IF(rate == 0, "the rate of a link must be above 0 bit/s");
     m_index = index;
-    m_rate = rate;
     m_delay = delay;
+    m_nominalRate = rate;
+    SetRate(rate);
+}
+
+void
+LinkEnd::SetRate(uint64_t rate)
+{
     constexpr uint64_t PS_BITS = 8'000'000'000'000ULL;
+    m_rate = rate;
     m_psPerByte = PS_BITS % rate == 0 ? static_cast<int64_t>(PS_BITS / rate) : 0;
+}
+
+void
+LinkEnd::SetClock(double draw)
+{
+    const double millionths = m_clockOffset + draw * m_clockTolerance;
+    if (millionths != 0)
+    {
+        const auto more = std::llround(static_cast<double>(m_nominalRate) * millionths * 1e-6);
+        SetRate(static_cast<uint64_t>(static_cast<int64_t>(m_nominalRate) + more));
+    }
+}
+
+int64_t
+LinkEnd::GetControlDelay() const
+{
+    const int64_t delay = m_controlDelay.GetTimeStep();
+    if (m_response == PauseResponse::IDEAL)
+    {
+        return delay;
+    }
+    if (m_response == PauseResponse::TESTER)
+    {
+        return std::max(delay, TESTER_RESPONSE);
+    }
+    const uint32_t quanta = GetResponseQuanta(m_nominalRate);
+    if (quanta == 0)
+    {
+        Refuse("IEEE 802.3 has no PAUSE response for a link of ",
+               m_nominalRate,
+               " bit/s that is known here; set ControlDelay instead of the PauseResponse 802.3");
+    }
+    return std::max(delay, TransmissionTime(quanta * QUANTUM_BYTES, m_nominalRate));
 }
 
 } // namespace lossless

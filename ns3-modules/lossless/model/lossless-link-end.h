@@ -6,6 +6,7 @@
 #ifndef LOSSLESS_LINK_END_H
 #define LOSSLESS_LINK_END_H
 
+#include "lossless-attribute.h"
 #include "lossless-rate.h"
 
 #include "ns3/nstime.h"
@@ -20,9 +21,22 @@ namespace lossless
 
 struct TelemetryHop;
 
+/// How long a port takes to obey a received MAC control frame, besides its ControlDelay.
+enum class PauseResponse
+{
+    IDEAL,  ///< no time
+    IEEE,   ///< as long as IEEE 802.3 allows at its rate
+    TESTER, ///< 3 us
+};
+
+/// The longest response to a PAUSE that IEEE 802.3, 31B.3.7 allows.
+/// @param rate of the link (bit/s). @return quanta of 512 bit times; 0: none is known for the rate.
+uint32_t GetResponseQuanta(uint64_t rate);
+
 /**
  * @ingroup lossless
- * @brief Constants of one end of a link: rate, delay, and the overhead of frames.
+ * @brief Constants of one end of a link: rate, delay, the overhead of frames, and how exact its
+ * clock and its medium are.
  */
 class LinkEnd : public Object
 {
@@ -57,10 +71,33 @@ class LinkEnd : public Object
         return m_controlFrameSize;
     }
 
-    /// @return time until a received control frame takes effect here (ps).
-    int64_t GetControlDelay() const
+    /// @return time until a received control frame takes effect here (ps): ControlDelay, or the
+    /// response if that takes longer.
+    int64_t GetControlDelay() const;
+
+    /// The clock of its node differs from the nominal one: its rate changes. Once, before the
+    /// start.
+    /// @param draw number from -1 to 1: where in its ClockTolerance the clock is.
+    void SetClock(double draw);
+
+    /// What a rate that is given to the node is by its clock.
+    /// @param rate nominal (bit/s). @return bit/s.
+    uint64_t ByClock(uint64_t rate) const
     {
-        return m_controlDelay.GetTimeStep();
+        return m_rate == m_nominalRate ? rate
+                                       : InProportion(rate, m_rate, m_nominalRate, HIGHEST_RATE);
+    }
+
+    /// @return share of the bits sent that are received wrong.
+    double GetBitErrorRate() const
+    {
+        return m_bitErrorRate;
+    }
+
+    /// @return share of the frames sent that are lost on the link, besides those with wrong bits.
+    double GetLossRate() const
+    {
+        return m_lossRate;
     }
 
     /// Set the size of the largest frame in this fabric.
@@ -99,12 +136,20 @@ class LinkEnd : public Object
     uint32_t m_overhead;         //!< overhead of a frame (B); attribute
     int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
     int64_t m_delay{0};          //!< ps
-    Time m_controlDelay;         //!< receive processing of control frames
     uint32_t m_controlFrameSize; //!< bytes
     uint64_t m_rate{0};          //!< bit/s
     uint32_t m_largestFrame{0};  //!< bytes
 
   private:
+    void SetRate(uint64_t rate);
+
+    Time m_controlDelay;       //!< receive processing of control frames
+    PauseResponse m_response;  //!< the same, by rate
+    uint64_t m_nominalRate{0}; //!< bit/s
+    double m_clockOffset;      //!< of the clock of its node (ppm)
+    double m_clockTolerance;   //!< largest random part of it (ppm)
+    double m_bitErrorRate;     //!< share of bits received wrong
+    double m_lossRate;         //!< share of frames lost
     uint32_t m_telemetryBytes; //!< unit of the bytes sent in telemetry (B)
     uint32_t m_telemetryQueue; //!< unit of the queue length in telemetry (B)
 };

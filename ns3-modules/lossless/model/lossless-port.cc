@@ -9,10 +9,13 @@
 #include "lossless-port-observer.h"
 #include "lossless-port-owner.h"
 #include "lossless-rate.h"
+#include "lossless-refusal.h"
 
 #include "ns3/abort.h"
+#include "ns3/data-rate.h"
 #include "ns3/enum.h"
 #include "ns3/object-vector.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -62,10 +65,31 @@ Port::GetTypeId()
                                 QueueService::ROUND_ROBIN,
                                 "RoundRobin"))
             .AddAttribute("Quantum",
-                          "Bytes per class and round under Dwrr. [B]",
+                          "Bytes per class and round under Dwrr, times the weight of the class. "
+                          "[B]",
                           UintegerValue(1600),
                           MakeUintegerAccessor(&Port::m_quantum),
                           MakeUintegerChecker<uint32_t>(1, 1'000'000))
+            .AddAttribute("Weights",
+                          "Weights of classes under Dwrr, CLASS=WEIGHT separated by commas; 1 for "
+                          "the others. Strict: the class is served before all weighted ones, the "
+                          "highest of several first (IEEE 802.1Q).",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_weights),
+                          MakeByClassChecker(MakeUintegerChecker<uint32_t>(1, 1000), "Strict"))
+            .AddAttribute("MinRates",
+                          "Rates in wire bytes that classes have at least, CLASS=RATE separated "
+                          "by commas: a class below its rate is served before all that are not. "
+                          "What it gets counts towards its share under Dwrr.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_minRates),
+                          MakeByClassChecker(MakeRateChecker(SLOWEST_LINK)))
+            .AddAttribute("MaxRates",
+                          "Rates in wire bytes that classes do not exceed, CLASS=RATE separated by "
+                          "commas, except by a burst of two frames and a round.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_maxRates),
+                          MakeByClassChecker(MakeRateChecker(SLOWEST_LINK)))
             .AddAttribute("ReleaseAt",
                           "When the bytes of a frame leave the shared buffer: End or Start of its "
                           "transmission.",
@@ -187,12 +211,67 @@ Port::GetFlowControl(std::size_t place) const
 }
 
 void
+Port::SetErrorStream(int64_t stream)
+{
+    if (GetBitErrorRate() > 0 || GetLossRate() > 0)
+    {
+        m_errors = std::make_unique<LinkErrors>(GetBitErrorRate(), GetLossRate(), stream);
+    }
+}
+
+Egress::Service
+Port::GetService() const
+{
+    Egress::Service service{};
+    service.classes = m_classService;
+    service.overhead = m_overhead;
+    const bool isFifo = m_queueService == QueueService::FIFO;
+    service.lanes = static_cast<uint16_t>(isFifo ? 1 : m_node->GetNPorts() + 1);
+    const auto where = [this]() {
+        return m_node->GetName() + " port to " + m_peer->GetNode().GetName() + ": ";
+    };
+    const auto weights = *ReadByClass(m_weights);
+    const auto minRates = *ReadByClass(m_minRates);
+    const auto maxRates = *ReadByClass(m_maxRates);
+    const auto rateOf = [](const std::string& text) {
+        return text.empty() ? uint64_t{0} : DataRate(text).GetBitRate();
+    };
+    Uint128 assured = 0;
+    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    {
+        if (!weights[cls].empty() && m_classService != ClassService::DWRR)
+        {
+            Refuse(where(), "class ", +cls, " has a weight, but only Dwrr serves by weight");
+        }
+        const bool strict = weights[cls] == "Strict";
+        service.strict |= (strict ? 1U : 0U) << cls;
+        const bool weighted = !strict && !weights[cls].empty();
+        service.quanta[cls] = int64_t{m_quantum} * (weighted ? std::stoi(weights[cls]) : 1);
+        service.least[cls] = rateOf(minRates[cls]);
+        service.most[cls] = rateOf(maxRates[cls]);
+        assured += service.least[cls];
+        if (service.most[cls] > 0 && service.least[cls] > service.most[cls])
+        {
+            Refuse(where(), "the minimum rate of class ", +cls, " is above its maximum");
+        }
+    }
+    if (assured > m_rate)
+    {
+        Refuse(where(),
+               "the minimum rates of its classes, ",
+               static_cast<uint64_t>(assured),
+               " bit/s together, are more than the ",
+               m_rate,
+               " bit/s of the link");
+    }
+    return service;
+}
+
+void
 Port::Start()
 {
-    m_controlDelayPs = m_controlDelay.GetTimeStep();
-    const bool isFifo = m_queueService == QueueService::FIFO;
-    const auto lanes = static_cast<uint16_t>(isFifo ? 1 : m_node->GetNPorts() + 1);
-    m_egress.Start(Egress::Service{m_classService, m_quantum, lanes});
+    m_controlDelayPs = GetControlDelay();
+    m_egress.Start(GetService());
     m_chain.Start();
 }
 
@@ -400,6 +479,12 @@ Port::Transmit(Frame* frame)
         frame->paced = false;
         m_node->NotifyLeft(*frame); // may Kick: the port is already busy
     }
+    if (m_errors && m_errors->Loses(frame->bytes)) [[unlikely]]
+    {
+        frame->lost = true;
+        frame->corrupted = true;
+        NoteModelChange(); // it may have been a release
+    }
     m_transmitTrace(*this, *frame);
     m_peer->m_inbound.Send(time + m_delay, frame);
     m_transmitEnd.Schedule(time);
@@ -435,7 +520,7 @@ Port::Arrive(Frame* frame)
     if (frame->lost)
     {
         frame->ingress = m_index;
-        m_node->Drop(frame, DropCause::LINK_DOWN);
+        m_node->Drop(frame, frame->corrupted ? DropCause::CORRUPTED : DropCause::LINK_DOWN);
         return;
     }
     m_receiveTrace(*this, *frame);

@@ -12,10 +12,13 @@
 #include "lossless-flow-control-chain.h"
 #include "lossless-frame.h"
 #include "lossless-link-end.h"
+#include "lossless-link-errors.h"
 
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <memory>
+#include <string>
 
 namespace ns3
 {
@@ -33,7 +36,7 @@ class PortOwner;
  * chosen by the Egress. A transmission is never interrupted. A frame's last bit leaves at the end
  * of its wire time, which includes Overhead; it arrives a link delay later.
  *
- * Not modelled: bit errors, auto-negotiation, cut-through.
+ * Not modelled: auto-negotiation, cut-through.
  */
 class Port : public LinkEnd
 {
@@ -79,6 +82,9 @@ class Port : public LinkEnd
     /// @param node the node it belongs to. @param index its index there. @param peer the other end.
     /// @param rate bit/s. @param delay ps.
     void Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t delay);
+    /// Draw losses on the link from a random stream, if it has any. Before the start.
+    /// @param stream number of a stream for this port alone.
+    void SetErrorStream(int64_t stream);
     /// Tell its events where they belong. Precondition: attached.
     /// @param cell of its node, see eventloop::CellLoop.
     void SetCell(uint16_t cell);
@@ -332,6 +338,7 @@ class Port : public LinkEnd
         IDEAL, ///< without using the wire
     };
 
+    Egress::Service GetService() const;
     std::size_t GetNFlowControls() const;
     Ptr<FlowControl> GetFlowControl(std::size_t place) const;
     void Launch(Frame* frame, Way way);
@@ -352,18 +359,19 @@ class Port : public LinkEnd
     }
 
     // Accessed for every transmitted frame, kept in few cache lines
-    PortOwner* m_node{nullptr};        //!< owner
-    Port* m_peer{nullptr};             //!< other end
-    bool m_up{true};                   //!< link state
-    bool m_busy{false};                //!< transmitting
-    bool m_releaseDue{false};          //!< m_departure has yet to be released
-    ControlQueue m_macQueue;           //!< MAC control frames
-    FrameFifo m_controlQueue;          //!< frames of CONTROL_CLASS
-    Egress m_egress;                   //!< all other frames
-    ReleaseAt m_releaseAt;             //!< when bytes leave the buffer (attribute)
-    States m_states;                   //!< handling of waiting state messages (attribute)
-    Departure m_departure;             //!< the frame in transmission
-    ReusableEvent<Port> m_transmitEnd; //!< transmission ends
+    PortOwner* m_node{nullptr};           //!< owner
+    Port* m_peer{nullptr};                //!< other end
+    bool m_up{true};                      //!< link state
+    bool m_busy{false};                   //!< transmitting
+    bool m_releaseDue{false};             //!< m_departure has yet to be released
+    ControlQueue m_macQueue;              //!< MAC control frames
+    FrameFifo m_controlQueue;             //!< frames of CONTROL_CLASS
+    Egress m_egress;                      //!< all other frames
+    std::unique_ptr<LinkErrors> m_errors; //!< of what it sends; null if there are none
+    ReleaseAt m_releaseAt;                //!< when bytes leave the buffer (attribute)
+    States m_states;                      //!< handling of waiting state messages (attribute)
+    Departure m_departure;                //!< the frame in transmission
+    ReusableEvent<Port> m_transmitEnd;    //!< transmission ends
     TracedCallback<const Port&, const Frame&> m_transmitTrace; //!< Transmit
     TracedCallback<const Port&, uint8_t> m_egressTrace;        //!< Egress
     Counters m_counters;                                       //!< totals
@@ -377,14 +385,17 @@ class Port : public LinkEnd
     // Control frames and pauses
     EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, not yet in effect
     EventStream<Port, Frame, &Port::Obey> m_ideal;   //!< ideal ones in flight
-    int64_t m_controlDelayPs{0};                     //!< m_controlDelay
+    int64_t m_controlDelayPs{0};                     //!< GetControlDelay
     ReusableEvent<Port> m_wake;                      //!< a queue may be sent from now
     int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
 
     // Constants
     ClassService m_classService; //!< between classes
     QueueService m_queueService; //!< within a class
-    uint32_t m_quantum;          //!< bytes per round
+    uint32_t m_quantum;          //!< bytes per round and weight
+    std::string m_weights;       //!< by class
+    std::string m_minRates;      //!< by class
+    std::string m_maxRates;      //!< by class
 
     // Pauses
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent

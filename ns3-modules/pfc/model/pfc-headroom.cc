@@ -19,7 +19,7 @@ int64_t
 SufficientHeadroom(const Port& port)
 {
     const Port& peer = port.GetPeer();
-    const uint64_t rate = port.GetRate();
+    const uint64_t rate = peer.GetRate(); // of what arrives
     const int64_t frame = port.GetLargestFrame();
     const int64_t wire = frame + port.GetOverhead();
     const int64_t response = std::max(RESPONSE_BYTES, BytesInTime(rate, peer.GetControlDelay()));

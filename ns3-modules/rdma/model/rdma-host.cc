@@ -5,10 +5,12 @@
  */
 #include "rdma-host.h"
 
+#include "ns3/double.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-rate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ns3
@@ -24,6 +26,14 @@ using lossless::NEVER;
 using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(Host);
+
+namespace
+{
+
+/// First of the ns-3 random streams of pacing: host n uses the n-th after it.
+constexpr int64_t PACING_STREAM = 1LL << 34;
+
+} // namespace
 
 TypeId
 Host::GetTypeId()
@@ -59,6 +69,13 @@ Host::GetTypeId()
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_sendInterval),
                           lossless::MakePicosecondsChecker())
+            .AddAttribute("PacingJitter",
+                          "Largest share by which the spacing of two frames of a flow below line "
+                          "rate is longer or shorter than its rate says, drawn from the seed for "
+                          "each; the rate stays. Without it equal flows stay in step.",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&Host::m_pacingJitter),
+                          MakeDoubleChecker<double>(0, 1))
             .AddAttribute("ReceiveInterval",
                           "NIC: least time between two packets of data that it takes; those "
                           "that come faster fill its buffer. 0: no limit.",
@@ -536,6 +553,22 @@ int64_t
 Host::GetAckDelay() const
 {
     return m_ackDelay.GetTimeStep();
+}
+
+int64_t
+Host::DrawSpacing(int64_t wire)
+{
+    if (m_pacingJitter == 0)
+    {
+        return wire;
+    }
+    if (!m_random)
+    {
+        m_random = CreateObject<UniformRandomVariable>();
+        m_random->SetStream(PACING_STREAM + GetId());
+    }
+    return wire +
+           std::llround(static_cast<double>(wire) * m_pacingJitter * m_random->GetValue(-1, 1));
 }
 
 int64_t

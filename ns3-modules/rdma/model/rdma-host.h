@@ -12,6 +12,7 @@
 
 #include "ns3/callback.h"
 #include "ns3/lossless-frame-source.h"
+#include "ns3/random-variable-stream.h"
 
 #include <array>
 #include <memory>
@@ -111,6 +112,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     int64_t GetAckDelay() const final;
     int64_t GetSendInterval() const final;
     int64_t GetReceiveInterval() const final;
+    int64_t DrawSpacing(int64_t wire) final;
 
     /// Make the port take frames from the queue pairs; called once it exists.
     void ConnectSource();
@@ -177,6 +179,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     Time m_ackDelay;                          //!< attribute
     Time m_cnpDelay;                          //!< attribute
     Time m_sendInterval;                      //!< attribute
+    double m_pacingJitter;                    //!< attribute
+    Ptr<UniformRandomVariable> m_random;      //!< of pacing; null until it is used
     Time m_receiveInterval;                   //!< attribute
     std::unique_ptr<SendPipeline> m_pipeline; //!< of SendInterval, else null
     FrameSource* m_source{this};              //!< what the port takes data from

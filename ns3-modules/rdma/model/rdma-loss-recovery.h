@@ -66,6 +66,12 @@ class RecoverySettings
     /// @return the shortest timeout (ps).
     int64_t GetShortTimeout() const;
 
+    /// @return timeouts in a row after which it gives up; 0: never.
+    uint32_t GetRetryCount() const
+    {
+        return m_retryCount;
+    }
+
     /// @return true if a timeout repeats all packets that were not received.
     bool RepeatsAll() const
     {
@@ -78,7 +84,11 @@ class RecoverySettings
     static TypeId AddAttributes(TypeId tid);
 
   private:
+    int64_t GetLongTimeout() const;
+
     Retransmit m_retransmit;         //!< kind of loss recovery
+    uint32_t m_localAck;             //!< exponent of the timeout; 0: m_timeout
+    uint32_t m_retryCount;           //!< timeouts until it gives up; 0: never does
     Time m_timeout;                  //!< timeout
     Time m_shortTimeout;             //!< timeout with few packets in flight; 0: none
     uint32_t m_shortPackets;         //!< maximum number of packets that are few
@@ -100,6 +110,8 @@ class LossRecovery
         virtual ~Owner() = default;
         /// A timeout has expired: there may be packets to retransmit.
         virtual void NotifyTimeout() = 0;
+        /// One timeout too many has expired: nothing is sent any more.
+        virtual void NotifyFailure() = 0;
     };
 
     /// Constructor.
@@ -134,6 +146,12 @@ class LossRecovery
         return m_scoreboard && m_scoreboard->HasMissing();
     }
 
+    /// @return true if it has given up.
+    bool HasFailed() const
+    {
+        return m_failed;
+    }
+
     /// Take the packet to send next.
     /// @param repeat set to true if it is a retransmission. @return its number.
     uint64_t TakeNext(bool& repeat);
@@ -162,6 +180,9 @@ class LossRecovery
     uint64_t m_first{0};                //!< first packet not acknowledged
     uint64_t m_next{0};                 //!< next packet to send, unless one is missing
     uint64_t m_highest{0};              //!< first packet never sent
+
+    uint32_t m_retries{0}; //!< timeouts since the last progress
+    bool m_failed{false};  //!< it has given up
 
     std::unique_ptr<Scoreboard> m_scoreboard;     //!< Selective, or null
     int64_t m_progress{0};                        //!< last progress (ps)

@@ -46,6 +46,9 @@ class QueuePairOwner : public lossless::FabricNode
     virtual int64_t GetSendInterval() const = 0;
     /// @return least time between two packets of data that the NIC takes (ps); 0: no limit.
     virtual int64_t GetReceiveInterval() const = 0;
+    /// Wire bytes that a frame counts for in the pacing of its flow.
+    /// @param wire its bytes on the wire. @return these, or with PacingJitter a draw around them.
+    virtual int64_t DrawSpacing(int64_t wire) = 0;
 };
 
 } // namespace rdma

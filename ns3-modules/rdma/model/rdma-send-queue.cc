@@ -93,12 +93,13 @@ SendQueue::IsSending() const
 void
 SendQueue::UpdateRate(int64_t now)
 {
-    const uint64_t line = m_connection.GetSource()->GetPort(0).GetRate();
+    const lossless::Port& port = m_connection.GetSource()->GetPort(0);
+    const uint64_t line = port.GetRate();
     const uint64_t given = m_connection.GetDemand().rate;
-    uint64_t rate = given ? given : line;
+    uint64_t rate = given ? port.ByClock(given) : line;
     if (m_control && m_control->GetRate())
     {
-        rate = std::min(rate, m_control->GetRate());
+        rate = std::min(rate, port.ByClock(m_control->GetRate()));
     }
     m_paced = rate < line || m_rateChange != lossless::RateChange::INTEGRATED;
     if (m_limiter.GetRate() != rate)
@@ -129,6 +130,10 @@ SendQueue::HoldUntil(int64_t until)
 bool
 SendQueue::CanSend(int64_t now) const
 {
+    if (m_recovery.HasFailed())
+    {
+        return false;
+    }
     if (m_inPort)
     {
         return false; // a pause may hold it there: the next one's time is not known yet
@@ -245,8 +250,9 @@ SendQueue::NotifyLeft(const Frame& frame, int64_t held, int64_t now)
 void
 SendQueue::StartLimiter(const Frame& frame, int64_t now)
 {
-    const uint32_t overhead = m_connection.GetSource()->GetPort(0).GetOverhead();
-    m_limiter.Start(frame.bytes + static_cast<int64_t>(overhead), now);
+    QueuePairOwner& source = *m_connection.GetSource();
+    const uint32_t overhead = source.GetPort(0).GetOverhead();
+    m_limiter.Start(source.DrawSpacing(frame.bytes + static_cast<int64_t>(overhead)), now);
 }
 
 void
@@ -261,8 +267,21 @@ SendQueue::NotifyTimeout()
 }
 
 void
+SendQueue::NotifyFailure()
+{
+    NS_LOG_INFO("flow " << m_connection.GetFlow() << " has failed");
+    ++m_counters.timeouts;
+    m_rateTrace(m_connection.GetFlow(), 0);
+    Reconsider();
+}
+
+void
 SendQueue::Receive(const Frame& frame)
 {
+    if (m_recovery.HasFailed())
+    {
+        return; // a queue pair in its error state ignores what arrives
+    }
     if (frame.kind == FrameKind::CNP)
     {
         ++m_counters.cnps;

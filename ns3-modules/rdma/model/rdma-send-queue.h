@@ -111,6 +111,12 @@ class SendQueue : private LossRecovery::Owner
         return m_recovery.GetFirst() >= m_connection.GetPackets();
     }
 
+    /// @return true if it has given up after too many timeouts.
+    bool HasFailed() const
+    {
+        return m_recovery.HasFailed();
+    }
+
     /// @return what both ends know.
     const Connection& GetConnection() const
     {
@@ -131,6 +137,7 @@ class SendQueue : private LossRecovery::Owner
 
   private:
     void NotifyTimeout() override;
+    void NotifyFailure() override;
     /// It has begun, and is not acknowledged.
     bool IsSending() const;
     /// Apply the rate of the traffic and of the congestion control.

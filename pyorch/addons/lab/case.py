@@ -213,9 +213,12 @@ class Case:
         for entry in self.nodes:
             rules = str(entry.get(AGENT, {}).get(KEY, ""))
             owners: dict[str, list[str]] = defaultdict(list)
-            for node in (name for name in entry["names"] if name in names):
+            for name in entry["names"]:
+                node, _, peer = name.partition(":")
+                if node not in names or (peer and peer not in self._neighbours[node]):
+                    continue
                 gone = before._neighbours[node] - self._neighbours[node]
-                owners[_without_names(rules, gone)].append(node)
+                owners[_without_names(rules, gone)].append(name)
             for left, own in owners.items():
                 smaller = {**entry, "names": own}
                 yield from [smaller] if left == rules else self._with_rules(smaller, left)

@@ -158,6 +158,8 @@ def _value(types: Catalogue, type_name: str, name: str, text: str) -> Any:
     """Convert an attribute's value from ns-3's spelling to a value of TOML."""
     spelled = written(types, type_name, name, text)
     kind = types.attributes(types.by_name[type_name])[snake_case(name)].type
+    if not isinstance(spelled, str):
+        return spelled  # a table
     if kind.endswith("BooleanValue"):
         return text == "true"
     if spelled != text:

@@ -1,0 +1,144 @@
+"""Ports as they are, in experiment files: values by class, single ports, responses by rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyorch.base.units import format_rate
+from pyorch.setting.attributes import catalogue, spell, written
+from pyorch.sizing.theory import QUANTUM_BYTES, RESPONSE_QUANTA, pause_response
+from tests.forms import form
+from tests.strategies import MINIMAL, SCHEMA, complaints, load
+
+PORT = "ns3::lossless::Port"
+CLASSES = st.sampled_from([str(number) for number in range(8)])
+
+
+def port_of(folder: Path, text: str) -> dict[str, str]:
+    """The attributes of ports in the first setting."""
+    found: dict[str, str] = form(load(folder, MINIMAL + text).points[0])["attributes"][PORT]
+    return found
+
+
+def test_values_by_class_are_a_table(tmp_path: Path) -> None:
+    """Each has the spelling of a single value; a word of its own may be written in any way."""
+    text = '[port]\nweights = { 4 = 2, 3 = 1000, 7 = "strict" }\nmax_rates = { 0 = "1.5Gbps" }'
+    assert port_of(tmp_path, text) == {
+        "Weights": "3=1000,4=2,7=Strict",
+        "MaxRates": "0=1500000000bps",
+    }
+
+
+def test_one_class_can_be_swept(tmp_path: Path) -> None:
+    """A key leads into the table."""
+    text = MINIMAL + '[port]\nweights = { 4 = 2 }\n[sweep]\n"port.weights.3" = [1, 5]\n'
+    points = load(tmp_path, text).points
+    told = [form(point)["attributes"][PORT]["Weights"] for point in points]
+    assert told == ["3=1,4=2", "3=5,4=2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("weights = { 8 = 1 }", "'8' is not a class from 0 to 7"),
+        ("weights = { 3 = 0 }", "0 is out of range"),
+        ('weights = { 3 = "fair" }', "'fair' is not a whole number"),
+        ('weights = "3=1"', "'3=1' is not a table of classes"),
+        ('min_rates = { 3 = "strict" }', "'strict'"),
+        ('min_rates = { 3 = "1bps" }', "out of range"),
+    ],
+)
+def test_nonsense_by_class_is_refused(tmp_path: Path, line: str, told: str) -> None:
+    """With the key, and what is allowed."""
+    (problem,) = complaints(tmp_path, f"{MINIMAL}[port]\n{line}")
+    assert problem.startswith("experiments/x.toml: port.")
+    assert told in problem
+    assert "allowed: a table of classes, { 3 = VALUE }; VALUE is" in problem
+
+
+@given(
+    st.dictionaries(CLASSES, st.integers(1, 1000) | st.just("strict")),
+    st.dictionaries(CLASSES, st.integers(1000, 10**15)),
+)
+def test_what_is_spelled_is_written_again(weights: dict[str, Any], rates: dict[str, int]) -> None:
+    """Into ns-3's spelling and back."""
+    types = catalogue(SCHEMA)
+    known = types.attributes(types.by_name[PORT])
+    text = spell(known["weights"], weights)
+    assert written(types, PORT, "Weights", text) == dict(sorted(weights.items()))
+    table = {cls: format_rate(rate) for cls, rate in rates.items()}
+    text = spell(known["max_rates"], table)
+    assert written(types, PORT, "MaxRates", text) == dict(sorted(table.items()))
+
+
+def test_an_entry_can_name_ports(tmp_path: Path) -> None:
+    """By name and pattern, besides nodes, in the order of the network."""
+    text = MINIMAL + '[[node]]\nnames = ["s0:h2", "h1", "h*:s0"]\nport = { clock_tolerance = 9 }\n'
+    (entry,) = form(load(tmp_path, text).points[0])["nodes"]
+    assert entry["nodes"] == ["h1", "h0:s0", "h1:s0", "h2:s0", "s0:h2", "h3:s0"]
+    assert entry["attributes"] == {PORT: {"ClockTolerance": "9.0"}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('names = "s0:h9"\nport = { clock_tolerance = 9 }', "there is no port 's0:h9'"),
+        ('names = "h0:h1"\nport = { clock_tolerance = 9 }', "there is no port 'h0:h1'"),
+        ('names = "s0:h1"\nswitch = { latency = "1us" }', "not to the port s0:h1"),
+        ('names = "s0:h1"\nbuffer = { size = "1MB" }', "not to the port s0:h1"),
+    ],
+)
+def test_what_is_no_port_or_not_of_ports_is_refused(tmp_path: Path, entry: str, told: str) -> None:
+    """The entry and the section are told."""
+    (problem,) = complaints(tmp_path, f"{MINIMAL}[[node]]\n{entry}")
+    assert told in problem
+
+
+def test_a_response_by_rate_counts_into_the_headroom(tmp_path: Path) -> None:
+    """At 10G 67 quanta are 4288 B instead of 3840 B; a tester's 3 us are 3750 B, which is less."""
+    pfc = 'flow_control = ["pfc"]\n' + MINIMAL
+    text = pfc + '[buffer]\nheadroom = "5KB"\n[port]\npause_response = "802.3"'
+    (told,) = complaints(tmp_path, text)
+    assert f"eta' = {9608 - 3840 + 4288} B or more" in told
+    (told,) = complaints(tmp_path, text.replace("802.3", "tester"))
+    assert "eta' = 9608 B or more" in told
+    (told,) = complaints(tmp_path, text.replace('"10Gbps"', '"33Gbps"'))
+    assert told.startswith("experiments/x.toml: port.pause_response: IEEE 802.3 has no response")
+    assert "hint: set port.control_delay instead" in told
+
+
+@pytest.mark.parametrize(
+    ("gigabits", "bytes_then"),
+    [(25, 5120), (40, 7552), (100, 25_216), (200, 28_992), (400, 57_920)],
+)
+def test_the_response_is_that_of_the_standard(gigabits: int, bytes_then: int) -> None:
+    """As public reports on headroom quote it."""
+    rate = gigabits * 10**9
+    assert RESPONSE_QUANTA[rate] * QUANTUM_BYTES == bytes_then
+    assert pause_response("802.3", rate) == bytes_then * 8 * 1000 // gigabits
+
+
+def test_starts_are_jittered_from_the_seed(tmp_path: Path) -> None:
+    """Within the bound, different, the same for a seed; the flows themselves stay."""
+    from pyorch.traffic.base import draws, flows
+
+    def of(text: str, seed: int) -> Any:
+        point = load(tmp_path, MINIMAL + text).points[0]
+        assert draws(point.setting.traffic, point.network, 10**9) == ("jitter" in text)
+        return flows(point.setting.traffic, point.network, seed, 10**9)
+
+    late = 'start = "5us"\nstart_jitter = "3us"\n'
+    first, again, other = (of(late, seed).starts for seed in (1, 1, 2))
+    assert ((first >= 5_000_000) & (first <= 8_000_000)).all()
+    assert first.tolist() == again.tolist() != other.tolist()
+    assert len(set(first.tolist())) == 2
+    assert of("", 1).src.tolist() == of(late, 1).src.tolist()
+    (told,) = complaints(tmp_path, MINIMAL + 'start = "999us"\nstart_jitter = "1us"\n')
+    assert "a flow starts at or after the end" in told
+    (told,) = complaints(tmp_path, MINIMAL + 'stop = "2us"\nstart_jitter = "2us"\n')
+    assert "a flow may start at or after its stop" in told
