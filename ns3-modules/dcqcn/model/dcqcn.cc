@@ -141,6 +141,31 @@ Dcqcn::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&Dcqcn::m_clampTarget),
                           MakeBooleanChecker())
+            .AddAttribute("ClampAfterTimer",
+                          "A cut after an increase by the timer moves the target down, too; else "
+                          "only one after an increase by the byte counter does, or ClampTarget. "
+                          "CLAMP_TGT_RATE_AFTER_TIME_INC of NVIDIA firmware, where it is 1.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcqcn::m_clampAfterTimer),
+                          MakeBooleanChecker())
+            .AddAttribute("FirstRate",
+                          "Rate, and target, that the first notification sets before it counts. 0: "
+                          "the line rate. RATE_TO_SET_ON_FIRST_CNP of NVIDIA firmware, where it is "
+                          "0.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&Dcqcn::m_firstRate),
+                          lossless::MakeRateChecker())
+            .AddAttribute("InitialAlpha",
+                          "Alpha that the first notification sets. 1023/1024 in NVIDIA firmware.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&Dcqcn::m_initialAlpha),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("CutOnLoss",
+                          "A NACK and a timeout count as a notification (slow restart of NVIDIA "
+                          "NICs).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Dcqcn::m_cutOnLoss),
+                          MakeBooleanChecker())
             .AddAttribute("ReferenceRate",
                           "Line rate of the sender for which AdditiveIncrease and HyperIncrease "
                           "are given; they scale in proportion to the line rate. 0: no scaling.",
@@ -261,7 +286,17 @@ Dcqcn::NotifyCnp(const Frame& /* frame */)
 void
 Dcqcn::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    if (ack.IsMarked() && m_notification == Notification::ACK_BIT)
+    if ((ack.IsMarked() && m_notification == Notification::ACK_BIT) ||
+        (ack.IsNack() && m_cutOnLoss))
+    {
+        Heard();
+    }
+}
+
+void
+Dcqcn::NotifyTimeout()
+{
+    if (m_cutOnLoss)
     {
         Heard();
     }
@@ -302,7 +337,12 @@ Dcqcn::Notified()
     {
         m_firstAt = now;
         m_cutAt = -m_decreaseInterval;
-        m_alpha = 1;
+        m_alpha = m_initialAlpha;
+        if (m_firstRate.GetBitRate() > 0)
+        {
+            m_current = std::clamp(m_firstRate.GetBitRate(), m_minRate, m_line);
+            m_target = m_current;
+        }
         m_alphaAt = now;
     }
     AdvanceAlpha(now);
@@ -373,7 +413,7 @@ Dcqcn::Look()
 void
 Dcqcn::Cut(int64_t now)
 {
-    if (m_clampTarget || m_timeStage > 0 || m_byteStage > 0)
+    if (m_clampTarget || (m_clampAfterTimer && m_timeStage > 0) || m_byteStage > 0)
     {
         m_target = m_current;
     }

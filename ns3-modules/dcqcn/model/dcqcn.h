@@ -51,7 +51,8 @@ class NotificationPoint : public rdma::CongestionReceiver
  * @brief DCQCN's reaction point (the sender) and notification point (the receiver) of a queue pair;
  * lossless::EcnMarking is its congestion point.
  *
- * A flow starts at line rate, without a limiter. The first notification sets alpha to 1. A cut sets
+ * A flow starts at line rate, without a limiter. The first notification sets alpha to InitialAlpha
+ * and the rate to FirstRate. A cut sets
  * Rc = max(Rmin, Rc (1 - alpha / 2)) and restarts the increases; an increase, by the timer or the
  * byte counter, moves Rc half-way to the target Rt, which from step FastRecovery on first grows by
  * AI, or, when both counts are beyond that step, by HAI. Alpha moves towards 1 by Gain for a
@@ -82,6 +83,7 @@ class Dcqcn : public rdma::CongestionControl
     std::string GetSignaller() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
+    void NotifyTimeout() override;
     void NotifyCnp(const lossless::Frame& frame) override;
     std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
         const rdma::QueuePair& queuePair) const override;
@@ -122,6 +124,10 @@ class Dcqcn : public rdma::CongestionControl
     DataRate m_hyperRate;        //!< see m_hyperIncrease
     DataRate m_leastRate;        //!< see m_minRate
     bool m_clampTarget;          //!< the target follows every cut
+    bool m_clampAfterTimer;      //!< an increase by the timer lets the next cut move the target
+    DataRate m_firstRate;        //!< set by the first notification; 0: line rate
+    double m_initialAlpha;       //!< set by the first notification
+    bool m_cutOnLoss;            //!< NACKs and timeouts count as notifications
     DataRate m_referenceRate;    //!< line rate for which the increases are given; 0: any
 
     // Sender

@@ -117,6 +117,14 @@ class FedDcqcn : public Dcqcn
         return MakeReceiver(*m_queuePair);
     }
 
+    /// What comes from the network when a NACK does.
+    void Refuse()
+    {
+        Frame frame;
+        frame.kind = FrameKind::NACK;
+        m_queuePair->GetSendQueue().Receive(frame);
+    }
+
     /// What comes from the network when a notification does.
     void Notify()
     {
@@ -292,6 +300,52 @@ class HandComputedTest : public TestCase
                 "timer only");
     }
 
+    /// The first notification sets rate and alpha: from 10 of 40 Gb/s a cut by half of alpha.
+    void First()
+    {
+        Fed net(40 * GBPS,
+                Paper({{"ByteCounter", "0"}, {"FirstRate", "10Gbps"}, {"InitialAlpha", "0.5"}}));
+        Fed::NotifyAt({100 * US});
+        Compare(
+            net.Run(156 * US),
+            {{100 * US, 7'500'000'000, 10'000'000'000}, {155 * US, 8'750'000'000, 10'000'000'000}},
+            "first notification");
+    }
+
+    /// A NACK and a timeout cut like notifications, or not at all.
+    void Losses()
+    {
+        for (const bool cut : {false, true})
+        {
+            Fed net(40 * GBPS,
+                    Paper({{"ByteCounter", "0"}, {"CutOnLoss", cut ? "true" : "false"}}));
+            Fed::At(100 * US, [](FedDcqcn& dcqcn) { dcqcn.Refuse(); });
+            Fed::At(110 * US, [](FedDcqcn& dcqcn) { dcqcn.NotifyTimeout(); });
+            const std::vector<Change> cuts{{100 * US, 20'000'000'000, 40'000'000'000},
+                                           {110 * US, 10'000'000'000, 20'000'000'000}};
+            Compare(net.Run(120 * US), cut ? cuts : std::vector<Change>{}, "losses");
+        }
+    }
+
+    /// The target follows a cut after an increase by the timer, or keeps its place.
+    void AfterTimer()
+    {
+        for (const bool clamp : {false, true})
+        {
+            Fed net(40 * GBPS,
+                    Paper({{"ByteCounter", "0"},
+                           {"Gain", "0"},
+                           {"ClampTarget", "false"},
+                           {"ClampAfterTimer", clamp ? "true" : "false"}}));
+            Fed::NotifyAt({100 * US, 160 * US});
+            Compare(net.Run(161 * US),
+                    {{100 * US, 20'000'000'000, 40'000'000'000},
+                     {155 * US, 30'000'000'000, 40'000'000'000},
+                     {160 * US, 15'000'000'000, (clamp ? 30U : 40U) * GBPS}},
+                    "after the timer");
+        }
+    }
+
     /// Both counters at 100 Gb/s with F = 2: additive with the first beyond F, hyper with both.
     void BytesAndTimer()
     {
@@ -421,6 +475,9 @@ class HandComputedTest : public TestCase
 
     void DoRun() override
     {
+        First();
+        Losses();
+        AfterTimer();
         TimerOnly();
         Late();
         BytesAndTimer();
