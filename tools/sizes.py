@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 3_950, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_010, "files setting plan.py"),
     _feature("networks", 1_030, "network"),
     _feature("networks from files", 420, "network/file.py"),
     _feature("files of other tools", 2_400, "readers cli/bring.py"),
@@ -61,7 +61,7 @@ FEATURES = (
         "remarks setting/dependency.py setting/telemetry.py network/cycles.py network/failing.py",
     ),
     _feature("explain", 1_180, "explain cli/explain.py"),
-    _feature("size", 1_340, "sizing cli/size.py"),
+    _feature("size", 1_400, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py cli/schema.py"),
     _feature("new schemes", 290, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 670, "trace cli/trace.py"),

@@ -26,7 +26,7 @@ from pyorch.base.units import (
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import number, section_of
 from pyorch.sizing import gfc
-from pyorch.sizing.asics import ASICS
+from pyorch.sizing.asics import ASICS, SHIPPED, UNKNOWN
 from pyorch.sizing.checks import Frames, frames
 from pyorch.sizing.theory import (
     IDEAL,
@@ -36,6 +36,7 @@ from pyorch.sizing.theory import (
     bytes_in,
     dynamic_threshold,
     eta,
+    most_in_cells,
     time_of,
 )
 
@@ -71,7 +72,7 @@ class Switch:
     name: whose it is. size: its buffer. lossy_pool: the part for lossy classes. classes: lossless
     ones. frames: sizes of frames, control delay. alpha: of dynamic thresholds. source: of the size.
     mask: which classes are lossless in an experiment; 0: not given. own_bm, own_b1: of GFC, where
-    they are not what the buffer leaves.
+    they are not what the buffer leaves. asic: its chip, "" for none.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Switch:
     mask: int = 0
     own_bm: int | None = None
     own_b1: int | None = None
+    asic: str = ""
 
     @property
     def lossless(self) -> int:
@@ -257,7 +259,11 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     given = {key: text for key, text in texts.items() if text}
     problems: list[Problem] = []
     asic = given.pop("asic", "")
-    if asic and asic not in ASICS:
+    if asic in UNKNOWN:
+        what = f"no source for the buffer, ports and rates of {asic} is known here"
+        hint = "give --buffer, --ports and --rate"
+        problems.append(Problem("--asic", what, one_of(ASICS), hint))
+    elif asic and asic not in ASICS:
         problems.append(
             Problem("--asic", f"{asic!r} is not known", one_of(ASICS), suggest(asic, ASICS))
         )
@@ -353,6 +359,7 @@ def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
         alpha=0.125,
         source=f"default: {chip.source}" if own else chip.source,
         note="" if own else chip.note,
+        asic=asic,
     )
 
 
@@ -523,14 +530,29 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
 
 
 def _allowed_rows(switch: Switch, ports: Ports, at: str) -> list[Sequence[str]]:
-    """The headroom for a peer that obeys as late as it may, where that is known and more."""
-    if ports.rate not in RESPONSE_QUANTA:
-        return []
-    late = replace(switch.frames, response=IEEE).eta_prime(ports.rate, ports.delay)
-    if late <= switch.eta_prime(ports):
-        return []
-    quanta = f"d = {RESPONSE_QUANTA[ports.rate]} quanta of 512 bit times"
-    return [(f"eta' for 802.3{at}", _size(late), f"the same with {quanta}", "IEEE 802.3, 31B.3.7")]
+    """What headroom hardware needs and has: peers that obey late, cells, and what is shipped."""
+    rows: list[Sequence[str]] = []
+    late = switch.eta_prime(ports)
+    if ports.rate in RESPONSE_QUANTA:
+        frames = replace(switch.frames, response=IEEE)
+        if (allowed := frames.eta_prime(ports.rate, ports.delay)) > late:
+            late = allowed
+            quanta = f"with d = {RESPONSE_QUANTA[ports.rate]} quanta of 512 bit times"
+            rows.append((f"eta' for 802.3{at}", _size(late), quanta, "IEEE 802.3, 31B.3.7"))
+    cell = ASICS[switch.asic].cell if switch.asic else 0
+    if cell:
+        last = switch.frames.data
+        in_cells = (
+            most_in_cells(late - last, cell, switch.frames.overhead) + -(-last // cell) * cell
+        )
+        formula = f"in cells of {cell} B, frames of any size"
+        rows.append((f"  in cells{at}", _size(in_cells), formula, "derived"))
+    profile = SHIPPED.get(switch.asic)
+    found = profile.at(ports.rate, ports.delay / PS_PER_METRE) if profile else None
+    if profile and found:
+        metres, size = found
+        rows.append((f"  as shipped{at}", _size(size), f"{profile.switch}, {metres} m", "SONiC"))
+    return rows
 
 
 def _stage_lines(switch: Switch) -> list[str]:

@@ -87,6 +87,19 @@ def eta_prime(
     return wires + response + control + overhead + frame
 
 
+def most_in_cells(wire: int, cell: int, overhead: int = 20, least: int = 64) -> int:
+    """Return what bytes on a wire [B] take at most of a buffer of cells [B], whatever the frames.
+
+    A frame of L bytes is L + overhead on the wire and takes whole cells. The worst are the shortest
+    frames, of `least` bytes, or those a byte above a number of cells.
+    """
+    worst = max(
+        (-(-size // cell) * cell / (size + overhead), size)
+        for size in (least, *(count * cell + 1 for count in range(1, 40) if count * cell >= least))
+    )[1]
+    return -(-wire * (-(-worst // cell) * cell) // (worst + overhead))
+
+
 def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
     """Return the shared-buffer occupancy of each of n equally congested queues [B].
 

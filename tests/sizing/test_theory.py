@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.sizing import theory
+from pyorch.sizing.asics import SHIPPED
 from tests import fluid as fluid_model
 
 GBPS = 10**9
@@ -145,3 +146,29 @@ def test_the_slides_arithmetic_of_source_flow_control() -> None:
     assert loop / (125e3 * 8 / 18.75e9) == pytest.approx(0.27, abs=0.005)
     assert theory.sfc_buffer(91e3, 2, 18.75e9, loop) == pytest.approx(125e3)
     assert theory.sfc_utilisation(91e3, 2, 18.75e9, loop) == pytest.approx(0.88, abs=0.005)
+
+
+def test_cells_hold_whatever_frames_come() -> None:
+    """Brute force: the most cells that frames of some sizes fill while so many bytes pass."""
+    for cell in (96, 144, 208, 254, 420):
+        sizes = [64, 65, cell, cell + 1, 2 * cell + 1, 777, 1500]
+        most = [0] * 6000
+        for wire in range(1, 6000):
+            options = [
+                most[wire - size - 20] + -(-size // cell) * cell
+                for size in sizes
+                if 64 <= size <= wire - 20
+            ]
+            most[wire] = max([most[wire - 1], *options])
+            assert most[wire] <= theory.most_in_cells(wire, cell)
+        assert most[-1] >= 0.96 * theory.most_in_cells(5999, cell)
+
+
+def test_what_is_shipped_covers_the_cable() -> None:
+    """The next longer cable of a profile, and nothing beyond the longest or for another rate."""
+    dell = SHIPPED["tomahawk5"]
+    assert dell.at(400 * 10**9, 5) == (5, 393_192)
+    assert dell.at(400 * 10**9, 6) == (40, 446_024)
+    assert dell.at(400 * 10**9, 300) == (300, 839_216)
+    assert dell.at(400 * 10**9, 301) is None
+    assert dell.at(25 * 10**9, 5) is None
