@@ -1065,7 +1065,7 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
     """Times, sizes and rates, of the file and of C++ attributes; a bit mask is a bare number."""
     specs = study()
     result = write_report(experiment([]), make_store(specs), specs, tmp_path)
-    page = result.index.read_text(encoding="utf-8")
+    _, _, page = result.index.read_text(encoding="utf-8").partition('id="setting"')
     shown = dict(re.findall(r'<tr><th scope="row">([^<]*)</th><td>([^<]*)</td></tr>', page))
     assert {key.removeprefix("attributes › "): value for key, value in shown.items()} == {
         "flow control": "pfc (PFC); gfc (GFC)",
