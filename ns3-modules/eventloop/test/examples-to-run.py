@@ -1,9 +1,9 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 
-#SPDX - License - Identifier : GPL - 2.0 - only
+# SPDX-License-Identifier: GPL-2.0-only
 
-#The programs that ns -                                                                            \
-    3's test.py runs : (command, when it is built, when it is run with valgrind).
+# The programs that ns-3's test.py runs: (command, when it is built, when it is run with valgrind).
 cpp_examples = [
     ("eventloop-rate --events=10000", "True", "False"),
-] python_examples = []
+]
+python_examples = []
