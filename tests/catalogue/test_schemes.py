@@ -391,7 +391,7 @@ NOT_NAMED = {
     # the preset `parameters` gives them; its source stands in the module's presets.toml
     "dcqcn": "additive_increase alpha_interval byte_counter clamp_target cnp_interval cut_on"
     " decrease_interval fast_recovery gain hyper_increase increase_interval min_rate"
-    " reference_rate",
+    " reference_rate clamp_after_timer cut_on_loss first_rate initial_alpha",
     "ecn-marking": "at kmax kmin pmax reference_rate",
     # widths of fields, wide enough, and repeats of lost messages, of which there are none
     # and the least gap of messages on change, which are not chosen
