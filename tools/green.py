@@ -31,6 +31,7 @@ DIGITS, SHOWN = 32, 8
 #: Decide which suites run, and how.
 _RUNNERS = ("tools/green.py", "tools/cpptests.py")
 _NO_SOURCES = ("__pycache__",)
+_INSTALLERS = ("pip", "setuptools", "wheel")
 
 
 class Inputs:
@@ -66,14 +67,18 @@ class Inputs:
 
     @cached_property
     def packages(self) -> str:
-        """Of Python, the compiler, and all packages that are installed.
+        """Of Python's minor version, the compiler, and all packages that are installed.
 
+        Not of those that only install others: virtual environments bring them in many versions.
         Raises UserError if there is no compiler.
         """
         found = {
-            f"{one.name} {one.version}" for one in importlib.metadata.distributions() if one.name
+            f"{one.name} {one.version}"
+            for one in importlib.metadata.distributions()
+            if one.name and one.name.lower() not in _INSTALLERS
         }
-        return _digest([platform.python_version(), str(find_compiler()), *sorted(found)])
+        python = ".".join(platform.python_version_tuple()[:2])
+        return _digest([python, str(find_compiler()), *sorted(found)])
 
     @property
     def modules(self) -> Sequence[str]:
