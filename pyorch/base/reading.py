@@ -335,6 +335,17 @@ def _excess_of(value: Any) -> str:
     return _ESCAPE if isinstance(value, str) and "\x1b" in value else ""
 
 
+def words_of(text: str, comment: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of every line that has some.
+
+    comment: what begins a comment, which does not count; "" where there are none.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        words = (line.partition(comment)[0] if comment else line).split()
+        if words:
+            yield number, words
+
+
 def csv_rows(file: Path, label: str, most: int = MAX_FILE) -> list[tuple[int, list[str]]]:
     """Read the lines of a CSV file: (line number, cells without blanks around them).
 

@@ -11,6 +11,8 @@ from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.network import topology
 from pyorch.plan import RunSpec
+from pyorch.setting.attributes import Catalogue
+from pyorch.sizing.checks import frames
 from pyorch.study import Study
 from pyorch.traffic import base as traffic
 from pyorch.writers import hpcc, htsim, tables
@@ -22,8 +24,6 @@ FORMATS: Mapping[str, Callable[[Scene], Written]] = {
     "graphml": tables.graphml,
     "csv": tables.csv,
 }
-_PAYLOAD = 1000
-"""Bytes of a full packet, unless they are set."""
 
 
 @command
@@ -33,14 +33,15 @@ def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], s
         what = f"{kind!r} is not a format" if kind else "no format was given"
         hint = "invoke goal NAME RUN" if kind == "goal" else suggest(kind, FORMATS)
         raise UserError([Problem("--as", what, ", ".join(FORMATS), hint)])
-    spec = Study.named(name, overrides, seeds=seeds).find(run)
-    written = FORMATS[kind](scene_of(spec))
+    study = Study.named(name, overrides, seeds=seeds)
+    written = FORMATS[kind](scene_of(study.find(run), study.planned.experiment.types))
     folder = expanded(out or ".")
-    for file, text in written.files.items():
-        target = folder / file
-        if target.exists():
-            what = "exists already"
-            raise UserError([Problem(str(target), what, None, "--out with another folder")])
+    targets = {folder / file: text for file, text in written.files.items()}
+    hint = "--out with another folder"
+    there = [Problem(str(one), "exists already", None, hint) for one in targets if one.exists()]
+    if there:
+        raise UserError(there)
+    for target, text in targets.items():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(target, text)
@@ -52,18 +53,17 @@ def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], s
     return OK
 
 
-def scene_of(spec: RunSpec) -> Scene:
+def scene_of(spec: RunSpec, types: Catalogue | None) -> Scene:
     """Return the network and the flows of a run. Raises UserError."""
     setting = spec.setting
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
-    own = setting.attributes.get("ns3::rdma::QueuePair", {})
     return Scene(
         network,
         flows,
         setting.topology.kind,
         setting.run.duration,
-        int(own.get("PayloadSize", _PAYLOAD)),
+        frames(types, setting.attributes).payload,
         _short(setting.congestion_control),
         tuple(map(_short, setting.flow_control)),
     )

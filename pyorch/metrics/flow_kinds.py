@@ -152,6 +152,7 @@ class FlowTimes(FlowFilter, Metric):
     complete when its sender has its last ACK, else when its receiver has its last bit.
     """
 
+    BETTER: ClassVar[Better] = "lower"
     percentile: float | None = Field(default=None, gt=0, lt=100)
     min_flows: int | None = Field(default=None, ge=1)
     until: Until | None = None
@@ -163,7 +164,6 @@ class FlowTimes(FlowFilter, Metric):
         return self
 
     def _statistic(self, run: RunTables, slowdown: bool) -> float | None:
-
         mask, table = self.finite(run), run.find_table("flow")
         if mask is None or table is None:
             return None
@@ -178,7 +178,6 @@ class FlowTimes(FlowFilter, Metric):
 class FctSlowdown(FlowTimes):
     """Flow completion time over the ideal one."""
 
-    BETTER: ClassVar[Better] = "lower"
     kind: Literal["fct_slowdown"] = "fct_slowdown"
 
     @override
@@ -194,7 +193,6 @@ class FctSlowdown(FlowTimes):
 class Fct(FlowTimes):
     """Flow completion time [ps]."""
 
-    BETTER: ClassVar[Better] = "lower"
     kind: Literal["fct"] = "fct"
 
     @override
@@ -213,6 +211,7 @@ class GoodputFilter(FlowFilter, Metric):
     numbers; greedy flows count as well.
     """
 
+    BETTER: ClassVar[Better] = "higher"
     flows: Chosen[int] | None = None
 
     def rows(self, run: RunTables) -> tuple[Floats, Floats, Floats] | None:
@@ -238,7 +237,6 @@ class Goodput(GoodputFilter):
     "max": over the goodput of single flows.
     """
 
-    BETTER: ClassVar[Better] = "higher"
     kind: Literal["goodput"] = "goodput"
     of: Literal["total", "mean", "min", "max"] = "total"
 
@@ -264,7 +262,6 @@ class Fairness(GoodputFilter):
     Jain, Chiu, Hawe: A quantitative measure of fairness, DEC TR-301, 1984.
     """
 
-    BETTER: ClassVar[Better] = "higher"
     kind: Literal["fairness"] = "fairness"
 
     @override

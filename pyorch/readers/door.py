@@ -12,7 +12,8 @@ A package adds a format by an entry point "pyorch.readers" of its name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,56 +22,48 @@ from pyorch.base.errors import Problem, UserError, one_of, suggest
 
 Content = Literal["network", "messages"]
 GROUP = "pyorch.readers"
-_OWN = {
-    "graphml": "graphml",
-    "gml": "gml",
-    "json": "node_link",
-    "containerlab": "containerlab",
-    "csv": "links_csv",
-    "hpcc": "hpcc",
-    "htsim": "htsim",
-    "parquet": "parquet",
+
+
+@dataclass(frozen=True)
+class _Own:
+    """A reader of this package: its module, and the suffixes of files by what they hold."""
+
+    module: str
+    suffixes: Mapping[Content, Sequence[str]]
+
+
+_OWN: Mapping[str, _Own] = {
+    "graphml": _Own("graphml", {"network": (".graphml",)}),
+    "gml": _Own("gml", {"network": (".gml",)}),
+    "json": _Own("node_link", {"network": (".json",)}),
+    "containerlab": _Own("containerlab", {"network": (".yml", ".yaml")}),
+    "csv": _Own("links_csv", {"network": (".csv",), "messages": (".csv",)}),
+    "hpcc": _Own("hpcc", {"network": (".txt",), "messages": (".txt",)}),
+    "htsim": _Own("htsim", {"network": (".topo",), "messages": (".cm",)}),
+    "parquet": _Own("parquet", {"messages": (".parquet",)}),
 }
-"""Every format of this package and its module here."""
-_CONTENT: dict[str, tuple[Content, ...]] = {
-    "csv": ("network", "messages"),
-    "hpcc": ("network", "messages"),
-    "htsim": ("network", "messages"),
-    "parquet": ("messages",),
-}
-"""What files of a format can hold; those that are not here hold networks."""
-_SUFFIXES: dict[Content, dict[str, str]] = {
-    "network": {
-        ".graphml": "graphml",
-        ".gml": "gml",
-        ".json": "json",
-        ".yml": "containerlab",
-        ".yaml": "containerlab",
-        ".csv": "csv",
-        ".txt": "hpcc",
-        ".topo": "htsim",
-    },
-    "messages": {".csv": "csv", ".txt": "hpcc", ".cm": "htsim", ".parquet": "parquet"},
-}
-"""The format of a file, by what is looked for in it and its suffix."""
+"""Every format of this package."""
 
 
 def formats(content: Content) -> list[str]:
     """Return the names of the formats in which files may hold something."""
-    own = [name for name in _OWN if content in _CONTENT.get(name, ("network",))]
+    own = [name for name, one in _OWN.items() if content in one.suffixes]
     return [*own, *(name for name in doors.names(GROUP) if name not in _OWN)]
 
 
 def format_of(file: str, content: Content) -> str | None:
     """Return the format of a file by its name; None if that does not tell."""
-    return _SUFFIXES[content].get(Path(file).suffix.lower())
+    suffix = Path(file).suffix.lower()
+    return next(
+        (name for name, own in _OWN.items() if suffix in own.suffixes.get(content, ())), None
+    )
 
 
 def reader(name: str, content: Content) -> Callable[..., Any]:
     """Return the function that reads something in a format. Raises UserError if there is none."""
     module = None
     if name in _OWN:
-        module = importlib.import_module(f"pyorch.readers.{_OWN[name]}")
+        module = importlib.import_module(f"pyorch.readers.{_OWN[name].module}")
     elif name in doors.names(GROUP):
         module = doors.named(GROUP, name)
     found: Callable[..., Any] | None = getattr(module, content, None)

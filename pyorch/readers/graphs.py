@@ -21,7 +21,7 @@ Tell = Callable[[str, str, str | None, str | None], None]
 
 @dataclass(frozen=True)
 class Edge:
-    """A link as 'repeat' belongs in the file. where: how messages name its place."""
+    """A link as the file has it. where: how messages name its place."""
 
     a: str
     b: str

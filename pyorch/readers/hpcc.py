@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from pyorch.base.reading import read_text
+from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import MAX_BYTES as MOST_BYTES
 from pyorch.base.units import MAX_TIME, is_number, parse_rate, parse_time, whole
 from pyorch.readers.graphs import MAX_BYTES, MAX_PARTS, Edge, Graph, Servers, Tell
@@ -49,17 +49,9 @@ class _Head:
     size: int = 1
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the words of every line that has some."""
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if words:
-            yield number, words
-
-
 def network(file: Path, label: str, tell: Tell) -> Graph | None:
     """Read a network: nodes are called by their numbers, rates without a unit are bit/s."""
-    lines = _lines(read_text(file, label, MAX_BYTES))
+    lines = words_of(read_text(file, label, MAX_BYTES))
     number, words = next(lines, (1, []))
     head = _head(words)
     if head is None:
@@ -139,7 +131,7 @@ def _edge(number: int, words: Sequence[str], nodes: int, tell: Tell) -> Edge | N
     error = words[4]
     if not is_number(error) or Decimal(error) != 0:
         what = f"the error rate of the link is {error!r}: lossy links are not read"
-        tell(where, what, "0", "set it to 0, and give a [[fault]] instead")
+        tell(where, what, "0", "set it to 0, and give loss_rate in [port] or in [[node]]")
         return None
     rate, delay = words[2], words[3]
     rate = f"{rate}bps" if is_number(rate) else rate
@@ -196,7 +188,7 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
 
     Starts are rounded to whole ps.
     """
-    lines = _lines(read_text(file, label))
+    lines = words_of(read_text(file, label))
     number, words = next(lines, (1, []))
     count = whole(words[0]) if len(words) == 1 else None
     if count is None or count > MOST_MESSAGES:

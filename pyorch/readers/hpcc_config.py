@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.reading import read_text
+from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import format_bytes, format_rate, format_time, is_number, parse_rate, whole
 from pyorch.readers.records import Settings
 
@@ -20,7 +20,7 @@ _OUTPUT = "what it writes is not what is simulated"
 _LEFT_OUT = {
     "L2_CHUNK_SIZE": "acknowledgements are by packets",
     "LINK_DOWN": "write it as [[topology.failures]]",
-    "ERROR_RATE_PER_LINK": "write it as a [[fault]]",
+    "ERROR_RATE_PER_LINK": "write it as loss_rate in [port] or in [[node]]",
     "TRACE_FILE": _OUTPUT,
     "TRACE_OUTPUT_FILE": _OUTPUT,
     "FCT_OUTPUT_FILE": _OUTPUT,
@@ -122,12 +122,8 @@ def read(file: Path, label: str) -> Settings:
 
 def _lines(file: Path, label: str) -> dict[str, tuple[int, list[str]]]:
     """Return the line and the values of every key."""
-    found: dict[str, tuple[int, list[str]]] = {}
-    for number, line in enumerate(read_text(file, label).splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if words:
-            found[words[0]] = (number, words[1:])
-    return found
+    lines = words_of(read_text(file, label), "#")
+    return {key: (number, values) for number, (key, *values) in lines}
 
 
 def _is_off(name: str, words: list[str]) -> bool:

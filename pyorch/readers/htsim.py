@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyorch.base.reading import read_text
+from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import MAX_BYTES as MOST_BYTES
 from pyorch.base.units import MAX_TIME, is_number, whole
 from pyorch.readers.graphs import MAX_BYTES, MAX_PARTS, Edge, Graph, Tell
@@ -27,25 +27,18 @@ _ROW = "src->dst with " + ", ".join(_TOKENS) + ", each a whole number"
 
 @dataclass
 class _Matrix:
-    """Rows so far. kinds: of triggers, with their counts. firing: messages that set each off."""
+    """Lines so far. rows: connections. kinds: of triggers, with their counts."""
 
     counts: dict[str, int] = field(default_factory=dict)
     rows: list[tuple[int, str, str, dict[str, int]]] = field(default_factory=list)
-    kinds: dict[int, tuple[str, int, int]] = field(default_factory=dict)
-
-
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if words:
-            yield number, words
+    kinds: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
 def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
     """Read a connection matrix. `prio` is checked, but has no effect."""
     found = _Matrix()
     good = True
-    for number, words in _lines(read_text(file, label)):
+    for number, words in words_of(read_text(file, label), "#"):
         good &= _line(found, number, words, tell)
     if not good:
         return None
@@ -119,7 +112,7 @@ def _trigger(found: _Matrix, number: int, words: Sequence[str], tell: Tell) -> b
     if name in found.kinds:
         tell(f"line {number}", f"a second trigger {name}", "each id once", None)
         return False
-    found.kinds[name] = (kind, count, number)
+    found.kinds[name] = (kind, count)
     return True
 
 
@@ -137,7 +130,7 @@ def _listed(found: _Matrix, tell: Tell) -> MessageList | None:
         if "trigger" in values:
             name = values["trigger"]
             after = firing[name]
-            kind, count, _ = found.kinds.get(name, ("", 0, 0))
+            kind, count = found.kinds.get(name, ("", 0))
             if not kind or not after or (count if kind == "barrier" else 1) != len(after):
                 what = f"trigger {name} is set off by {len(after)} connections"
                 what += f", and is a {kind} of {count}" if kind else ", and is not there"
@@ -174,7 +167,7 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     top: dict[str, float] = {}
     tiers: dict[int, dict[str, float]] = {}
     into: dict[str, float] = top
-    for number, words in _lines(read_text(file, label, MAX_BYTES)):
+    for number, words in words_of(read_text(file, label, MAX_BYTES), "#"):
         name = words[0].lower()
         value = float(words[1]) if len(words) == 2 and is_number(words[1]) else -1.0
         known = name == "tier" or name in (_TOP if into is top else _OF_TIER)

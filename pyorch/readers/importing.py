@@ -67,8 +67,10 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         what = "none of the files holds a network"
         allowed = f"a network as {', '.join(door.formats('network'))}"
         raise UserError([Problem(", ".join(file.name for file in files), what, allowed)])
-    graph = _graph(found, found.network) if found.network else Graph()
-    listed = _messages(found, found.messages) if found.messages else None
+    graph: Graph = _read(found, found.network, "network") if found.network else Graph()
+    listed: MessageList | None = None
+    if found.messages and door.format_of(found.messages.name, "messages") != "csv":
+        listed = _read(found, found.messages, "messages")  # CSV is read with the experiment
     topology = found.settings.network or {}
     if found.network is not None:
         topology = _topology(found, found.network, graph, folder)
@@ -131,23 +133,13 @@ def _content(file: Path) -> str | None:
     return next((of for of, does in holds.items() if does), None)
 
 
-def _graph(found: _Found, file: Path) -> Graph:
-    kind = door.format_of(file.name, "network") or "hpcc"
-    graph: Graph | None = door.reader(kind, "network")(file, file.name, found.tell)
-    if graph is None or found.problems:
+def _read(found: _Found, file: Path, content: door.Content) -> Any:
+    """Return the `Graph` or the `MessageList` of a file. Raises UserError."""
+    kind = door.format_of(file.name, content) or "hpcc"
+    held = door.reader(kind, content)(file, file.name, found.tell)
+    if held is None or found.problems:
         raise UserError([problem.inside(file.name) for problem in found.problems])
-    return graph
-
-
-def _messages(found: _Found, file: Path) -> MessageList | None:
-    """Return the messages of a file; None of CSV, which is read with the experiment."""
-    kind = door.format_of(file.name, "messages") or "hpcc"
-    if kind == "csv":
-        return None
-    listed: MessageList | None = door.reader(kind, "messages")(file, file.name, found.tell)
-    if listed is None or found.problems:
-        raise UserError([problem.inside(file.name) for problem in found.problems])
-    return listed
+    return held
 
 
 def _topology(found: _Found, file: Path, graph: Graph, folder: Path) -> dict[str, Any]:

@@ -10,26 +10,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyorch.base.errors import Problem
-from pyorch.base.reading import read_text
+from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import is_number
 
 Rows = list[tuple[int, str, str]]
 """The number of each line, its size and its share."""
 
 
-def is_plain(file: Path, label: str) -> bool:
-    """Whether a file begins with a number instead of a header. Raises UserError."""
-    first = next((words for _, words in _lines(read_text(file, label))), [])
-    return bool(first) and is_number(first[0])
-
-
-def read(file: Path, label: str, problems: list[Problem]) -> tuple[Rows, float]:
+def read(file: Path, label: str, problems: list[Problem]) -> tuple[Rows, float] | None:
     """Return the points as they are written, and what their shares are to be divided by.
 
-    Notes lines that are not points. Raises UserError if the file cannot be read.
+    None if the file does not begin with a number: then it has a header. Notes lines that are not
+    points. Raises UserError if the file cannot be read.
     """
-    lines = _lines(read_text(file, label))
-    if lines and len(lines[0][1]) == 1:
+    lines = list(words_of(read_text(file, label).replace(",", " "), "#"))
+    if not lines or not is_number(lines[0][1][0]):
+        return None
+    if len(lines[0][1]) == 1:
         lines = lines[1:]  # the mean, which follows from the points
     rows: Rows = []
     for number, words in lines:
@@ -40,10 +37,3 @@ def read(file: Path, label: str, problems: list[Problem]) -> tuple[Rows, float]:
             problems.append(Problem(f"{label}: line {number}", what, "such as 1000 0.25"))
     last = rows[-1][2] if rows else "1"
     return rows, 100.0 if is_number(last) and float(last) > 1 else 1.0
-
-
-def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Return the number and the words of every line that has some; # begins a comment."""
-    lines = enumerate(text.splitlines(), 1)
-    found = ((number, line.partition("#")[0].replace(",", " ").split()) for number, line in lines)
-    return [(number, words) for number, words in found if words]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.reading import read_json, read_text
+from pyorch.base.reading import read_json, read_text, words_of
 from pyorch.base.units import PS_PER_METRE, format_bytes, format_rate, format_time, whole
 from pyorch.readers.records import Settings
 
@@ -120,10 +120,7 @@ def _looked_up(
     """Return the profile of a speed and the cable next in length. Raises UserError."""
     file, label = lookup
     rows: dict[int, dict[str, str]] = {}
-    for number, line in enumerate(read_text(file, label).splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
+    for number, words in words_of(read_text(file, label), "#"):
         match = _METRES.fullmatch(words[1]) if len(words) in (6, 7) else None
         good = match and all(re.fullmatch(r"-?\d{1,12}", word) for word in [words[0], *words[2:]])
         if not match or not good:

@@ -95,8 +95,8 @@ def _points(path: Path, unit: int, problems: list[Problem]) -> Iterator[tuple[in
     listed: sizes.Rows = []
     scale = 1.0
     try:
-        if sizes.is_plain(path, path.name):
-            listed, scale = sizes.read(path, path.name, problems)
+        if (plain := sizes.read(path, path.name, problems)) is not None:
+            listed, scale = plain
         elif good_head(path.name, rows := csv_rows(path, path.name), COLUMNS, problems):
             cells = cells_of(path.name, rows, problems)
             listed = [(line, row[COLUMNS[0]], row[COLUMNS[1]]) for line, row in cells]
