@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_rate
@@ -11,6 +11,8 @@ from pyorch.setting.attributes import Catalogue, TypeInfo, number, resolve_secti
 
 DEFAULTS = "defaults"
 """The preset that repeats what C++ has."""
+Rated = dict[tuple[str, str], tuple[TypeInfo, Mapping[str, str], int]]
+"""Presets for one line rate [bit/s], by section and name: type, values, rate."""
 FACTOR = 2
 """How far the rate of a host may be from that of a preset, either way."""
 
@@ -20,7 +22,7 @@ def of_line_rates(cases: Cases) -> Iterator[Found]:
     types = cases.types
     if types is None:
         return
-    rated = _rated(types)
+    rated, unrated = _by_rate(types)
     for case in cases.every:
         setting = case.setting
         used = {setting.congestion_control, *setting.agents, *setting.host_agents}
@@ -30,23 +32,29 @@ def of_line_rates(cases: Cases) -> Iterator[Found]:
         for (section, name), (info, values, rate) in rated.items():
             far = [one for one in rates if not rate <= FACTOR * one <= FACTOR**2 * rate]
             is_used = info.name in used or not types.is_scheme(info)
-            if far and is_used and _has(cases, case, info, values):
+            # a preset for any rate may have some of the same values
+            chosen = any(_has(cases, case, info, other) for other in unrated.get(section, ()))
+            if far and is_used and not chosen and _has(cases, case, info, values):
                 fitting.setdefault(name, []).append(section)
         for name, sections in fitting.items():
             yield _told(types, case, name, sections)
 
 
-def _rated(types: Catalogue) -> dict[tuple[str, str], tuple[TypeInfo, Mapping[str, str], int]]:
-    """Return the presets for one line rate [bit/s], by section and name: type, values, rate."""
-    found: dict[tuple[str, str], tuple[TypeInfo, Mapping[str, str], int]] = {}
+def _by_rate(types: Catalogue) -> tuple[Rated, Mapping[str, Sequence[Mapping[str, str]]]]:
+    """Return the presets for one line rate, and the values of those for any, by section."""
+    rated: Rated = {}
+    unrated: dict[str, list[Mapping[str, str]]] = {}
     for section, presets in types.presets.items():
         info = types.find(section)
+        if info is None:
+            continue
         for name, preset in presets.items():
-            if info is not None and preset.line_rate is not None:
-                given = dict(preset.values)
-                values = resolve_section(types, info, given, Findings(section), ())
-                found[section, name] = info, values, preset.line_rate
-    return found
+            values = resolve_section(types, info, dict(preset.values), Findings(section), ())
+            if preset.line_rate is None:
+                unrated.setdefault(section, []).append(values)
+            else:
+                rated[section, name] = info, values, preset.line_rate
+    return rated, unrated
 
 
 def _has(cases: Cases, case: Case, info: TypeInfo, values: Mapping[str, str]) -> bool:

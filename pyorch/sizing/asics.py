@@ -117,7 +117,7 @@ SHIPPED: Mapping[str, Shipped] = {
         ),
     ),
     "tomahawk5": Shipped(
-        "Dell Z9864f",
+        "Dell Z9864F",
         _by_rate(
             {
                 100: (147_066, 160_274, 258_572),

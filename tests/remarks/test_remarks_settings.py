@@ -285,6 +285,13 @@ def test_a_preset_for_another_line_rate(paths: Paths) -> None:
     assert text.endswith('set ecn-marking.parameters to "dctcp_simulator", which suit any rate')
 
 
+def test_a_preset_for_any_rate_may_have_some_of_the_defaults(paths: Paths) -> None:
+    """ConnectX's increases are those of the defaults, at every rate."""
+    more = {"topology": Star(hosts=2, rate="100Gbps", delay="1us"), "congestion_control": "dcqcn"}
+    assert len(about(said(paths, **more), "dcqcn has its defaults")) == 1
+    assert about(said(paths, **more, dcqcn={"parameters": "connectx"}), "for hosts of") == []
+
+
 def test_the_presets_of_defaults_are_those_of_the_modules() -> None:
     """What remarks call the defaults for a rate is what C++ has."""
     types = catalogue(load_schema(ensure_built(quiet=True)), read_presets(Paths(ROOT)))
