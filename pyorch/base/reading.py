@@ -52,15 +52,16 @@ _PACKED = {
     b"PK\x03\x04": "ZIP",
 }
 """What the first bytes of a file that is not text say of how it is compressed."""
-#: Brackets, texts, comments and ends of lines of a TOML document.
+#: Brackets, texts, comments and ends of lines of a TOML document. Groups are not possessive: until
+#: Python 3.11.5 such a group forgets how it began to match (gh-106052).
 _PARTS = re.compile(
-    r'''"""(?:[^"\\]++|\\[\s\S]|"(?!""))*+"{3,5}|"(?:[^"\\\n]++|\\.)*+"'''
+    r'''"""(?:[^"\\]++|\\[\s\S]|"(?!""))*"{3,5}|"(?:[^"\\\n]++|\\.)*"'''
     r"|'''[\s\S]*?'{3,5}|'[^'\n]*+'|#.*+|[\[\]{},=\n]"
 )
 #: What TOML 1.1 alone may look like, and few documents of 1.0: a line that goes on with a key, a
 #: comment or nothing; one that begins with a comma or }; a comma before }; an escape.
 _SIGN = re.compile(
-    r"""[{,][ \t\r]*+(?:\#|\n[ \t]*+(?:[\#\r\n]|(?:[\w.\- \t]|"[^"\n]*+"|'[^'\n]*+')++=))"""
+    r"""[{,][ \t\r]*+(?:\#|\n[ \t]*+(?:[\#\r\n]|(?:[\w.\- \t]++|"[^"\n]*+"|'[^'\n]*+')+=))"""
     r"|^[ \t]*+[,}]|,[ \t]*+\}|\\[ex]",
     re.MULTILINE,
 )
