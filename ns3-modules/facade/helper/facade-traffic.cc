@@ -11,6 +11,7 @@
 #include "ns3/lossless-refusal.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -553,6 +554,48 @@ Traffic::Check() const
     if (!m_queuePairs.empty() && m_queuePairs.front()->GetCongestionControl())
     {
         problems += m_queuePairs.front()->GetCongestionControl()->Check();
+    }
+    return problems + CheckTruncation();
+}
+
+std::string
+Traffic::CheckTruncation() const
+{
+    uint32_t size = std::numeric_limits<uint32_t>::max();
+    uint32_t lossless = 0xff;
+    for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
+    {
+        const lossless::FabricNode& each = m_fabric.GetNode(node);
+        if (const auto* agent = each.GetRoles().GetAdmissionAgent())
+        {
+            size = std::min(size, agent->GetTruncatedSize());
+            lossless &= each.GetBuffer().GetLosslessClasses();
+        }
+    }
+    if (m_queuePairs.empty() || size == std::numeric_limits<uint32_t>::max())
+    {
+        return {};
+    }
+    const QueuePair& queuePair = *m_queuePairs.front(); // all have the same attributes
+    std::string problems;
+    if (!queuePair.IsSelective())
+    {
+        problems += "switches truncate frames, which only senders with Selective loss recovery "
+                    "make use of; set Retransmit of ns3::rdma::QueuePair to Selective\n";
+    }
+    if (queuePair.GetHeaderBytes() > size)
+    {
+        problems += "switches truncate frames to " + std::to_string(size) + " B, less than the " +
+                    std::to_string(queuePair.GetHeaderBytes()) +
+                    " B of their headers and telemetry, so that nobody could read them; raise that "
+                    "size, or lower HeaderSize of ns3::rdma::QueuePair\n";
+    }
+    if (std::ranges::all_of(m_queuePairs, [lossless](const auto& each) {
+            return (lossless >> each->GetDemand().cls) & 1U;
+        }))
+    {
+        problems += "switches truncate frames of lossy classes, but all flows have lossless ones; "
+                    "clear their bits in LosslessClasses, or let no switch truncate\n";
     }
     return problems;
 }

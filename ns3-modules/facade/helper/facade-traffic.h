@@ -110,6 +110,8 @@ class Traffic
 
   private:
     uint32_t GetLargestFrame() const;
+    /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
+    std::string CheckTruncation() const;
     int64_t GetEarliestEnd();
     Server* FindServer(uint32_t host) const;
     int64_t Carry(uint32_t flow, QueuePair& queuePair);

@@ -175,11 +175,41 @@ class HandComputedRecoveryTest : public TestCase
         Repeats(silent, {1}, "and then one a round trip");
     }
 
+    /// Truncated frames come, which say nothing of other packets.
+    void Truncated()
+    {
+        Scoreboard board;
+        Send(board, 10);
+        board.NoteTruncated(6);
+        board.NoteTruncated(4);
+        board.NoteTruncated(4);
+        Repeats(board, {6, 4}, "as reported, each once");
+        board.Advance(3);
+        Repeats(board, {}, "no recovery begins");
+        Nack(board, 8);
+        Repeats(board, {3, 5, 7}, "of a gap what was not repeated already");
+        board.NoteTruncated(4);
+        board.NoteTruncated(8);
+        board.NoteTruncated(2);
+        Repeats(board, {4}, "once more, but not what was received");
+        board.NoteTruncated(9);
+        board.Advance(10);
+        Repeats(board, {}, "it has been received since");
+        Scoreboard silent;
+        Send(silent, 4);
+        silent.NoteTruncated(1);
+        Repeats(silent, {1}, "reported");
+        silent.NoteTruncated(2);
+        silent.NoteTimeout(true);
+        Repeats(silent, {2, 0, 1, 3}, "after a silence all, each once");
+    }
+
     void DoRun() override
     {
         Gaps();
         Tail();
         Silence();
+        Truncated();
     }
 };
 
@@ -199,24 +229,50 @@ class SecondRecoveryModelTest : public TestCase
     /// The sender in the paper's terms.
     struct Model
     {
-        uint64_t sent{0};            //!< packets sent
-        uint64_t cumulative{0};      //!< acknowledgement
-        std::set<uint64_t> selected; //!< selectively acknowledged
-        uint64_t highest{0};         //!< highest packet that a NACK answered
-        std::set<uint64_t> repeated; //!< since the last time-out
-        int64_t recovery{-1};        //!< recovery sequence
-        bool first{false};           //!< the cumulative acknowledgement's packet is lost
+        uint64_t sent{0};                //!< packets sent
+        uint64_t cumulative{0};          //!< acknowledgement
+        std::set<uint64_t> selected;     //!< selectively acknowledged
+        uint64_t highest{0};             //!< highest packet that a NACK answered
+        std::set<uint64_t> repeated;     //!< since the last time-out
+        int64_t recovery{-1};            //!< recovery sequence
+        bool first{false};               //!< the cumulative acknowledgement's packet is lost
+        std::vector<uint64_t> truncated; //!< reported, not repeated since; in turn
+        std::set<uint64_t> again;        //!< repeated for that reason, since the last time-out
 
         /// Is a packet to be repeated? @param psn its number. @return true if so.
         bool IsLost(uint64_t psn) const
         {
             return psn >= cumulative && psn < sent && !selected.contains(psn) &&
-                   !repeated.contains(psn) && (psn < highest || (first && psn == cumulative));
+                   !repeated.contains(psn) && !again.contains(psn) && !IsTruncated(psn) &&
+                   (psn < highest || (first && psn == cumulative));
+        }
+
+        /// Was it reported, and not repeated since? @param psn its number. @return true if so.
+        bool IsTruncated(uint64_t psn) const
+        {
+            return psn >= cumulative && psn < sent && !selected.contains(psn) &&
+                   std::ranges::find(truncated, psn) != truncated.end();
+        }
+
+        /// A truncated frame came. @param psn its number.
+        void Report(uint64_t psn)
+        {
+            if (!selected.contains(psn) && !IsTruncated(psn))
+            {
+                truncated.push_back(psn);
+            }
         }
 
         /// The packet to repeat next. @return its number; -1: none.
         int64_t Next() const
         {
+            for (const uint64_t psn : truncated)
+            {
+                if (IsTruncated(psn))
+                {
+                    return static_cast<int64_t>(psn);
+                }
+            }
             for (uint64_t psn = cumulative; psn < sent; ++psn)
             {
                 if (IsLost(psn))
@@ -230,6 +286,12 @@ class SecondRecoveryModelTest : public TestCase
         /// Repeat a packet. @param psn its number.
         void Repeat(uint64_t psn)
         {
+            if (IsTruncated(psn))
+            {
+                std::erase(truncated, psn);
+                again.insert(psn);
+                return;
+            }
             repeated.insert(psn);
             recovery = static_cast<int64_t>(sent) - 1;
         }
@@ -283,8 +345,15 @@ class SecondRecoveryModelTest : public TestCase
                     const bool all = random() % 2;
                     board.NoteTimeout(all);
                     model.repeated.clear();
+                    model.again.clear();
                     model.first = true;
                     model.highest = all ? model.sent : model.highest;
+                }
+                else if (round % 2 == 1 && choice == 7 && inFlight > 0)
+                {
+                    const uint64_t psn = model.cumulative + random() % inFlight;
+                    board.NoteTruncated(psn);
+                    model.Report(psn);
                 }
                 else if (inFlight > 0)
                 {

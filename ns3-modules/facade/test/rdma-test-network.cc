@@ -79,6 +79,10 @@ Witness::MakeReceiver(const QueuePair& /* queuePair */) const
     return Hearing([](const Frame& frame) {
         Log& log = g_logs[frame.flow];
         log.received.emplace_back(NowPs(), frame.psn);
+        if (frame.truncated)
+        {
+            return false;
+        }
         if (frame.psn == log.expected || (g_keepsGaps && frame.psn > log.expected))
         {
             log.kept.insert(frame.psn);

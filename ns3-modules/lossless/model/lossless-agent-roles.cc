@@ -31,6 +31,19 @@ AgentRoles::Add(SwitchAgent* agent)
         }
         m_tagger = tagger;
     }
+    if (auto* admission = dynamic_cast<AdmissionAgent*>(agent))
+    {
+        if (m_admission)
+        {
+            Refuse("two agents of a switch ask for frames that its buffer refuses; only one may");
+        }
+        m_admission = admission;
+    }
+    if (m_tagger && m_admission)
+    {
+        Refuse("one agent of a switch changes the class of all frames, another one truncates those "
+               "that its buffer refuses, which have a class of their own; use one of them");
+    }
     m_asksAtArrival = m_tagger || !m_arrival.empty();
     m_hasFeedReaders = m_hasFeedReaders || dynamic_cast<FeedReader*>(agent);
 }

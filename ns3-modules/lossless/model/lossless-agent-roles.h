@@ -52,6 +52,20 @@ class AgentRoles
         return m_tagger ? m_tagger->GetEgressClass(frame, ingress) : frame.cls;
     }
 
+    /// @return the agent that is asked about frames that the buffer refuses, or null.
+    const AdmissionAgent* GetAdmissionAgent() const
+    {
+        return m_admission;
+    }
+
+    /// Ask about a frame of a lossy class that the buffer refuses.
+    /// @param frame the frame, with its egress. @param ingress port.
+    /// @return true: ask the buffer again; false: drop it.
+    bool OfferRefused(Frame& frame, Port& ingress) const
+    {
+        return m_admission && m_admission->NotifyRefused(frame, ingress);
+    }
+
     /// @return true if an agent needs to know which ingress feeds which egress.
     bool HasFeedReaders() const
     {
@@ -90,6 +104,7 @@ class AgentRoles
     std::vector<ReceiveAgent*> m_receive; //!< by role
     std::vector<ArrivalAgent*> m_arrival; //!< by role
     const TagAgent* m_tagger{nullptr};    //!< or null
+    AdmissionAgent* m_admission{nullptr}; //!< or null
     bool m_asksAtArrival{false};          //!< see AsksAtArrival
     bool m_hasFeedReaders{false};         //!< see HasFeedReaders
 };

@@ -207,6 +207,10 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
     const auto verdict = buffer.Admit(ingress.GetIndex(), egress, cls, frame->bytes);
     if (verdict == REFUSED || verdict == REFUSED_OFF)
     {
+        if (!buffer.IsLossless(cls) && AdmitAgain(frame, ingress, egress))
+        {
+            return true;
+        }
         const uint8_t egressClass = m_roles.GetEgressClass(*frame, ingress);
         Drop(frame, buffer.IsLossless(cls) ? DropCause::HEADROOM : DropCause::LOSSY);
         if (verdict == REFUSED_OFF)
@@ -229,6 +233,22 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         }
     }
     return true;
+}
+
+bool
+FabricNode::AdmitAgain(Frame* frame, Port& ingress, uint16_t egress)
+{
+    while (m_roles.OfferRefused(*frame, ingress))
+    {
+        frame->ingressClass = frame->cls;
+        if (m_buffer->Admit(ingress.GetIndex(), egress, frame->cls, frame->bytes) ==
+            BufferPolicy::Verdict::ADMITTED)
+        {
+            frame->charged = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 void

@@ -143,6 +143,8 @@ struct alignas(64) Frame
     bool charged{false};     //!< its bytes are charged to the buffer of the current node
     bool paced{false};       //!< its node waits for it to leave (FabricNode::NotifyLeft)
     bool collects{false};    //!< switches write telemetry into it
+    bool truncated{false};   //!< DATA: a switch has cut off its end (AdmissionAgent); NACK: the
+                             //!< packet answered came so
     // Accessed by its end nodes
     uint16_t payload{0};            //!< payload bytes in it
     uint32_t src{0};                //!< source node

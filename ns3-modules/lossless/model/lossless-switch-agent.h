@@ -134,6 +134,26 @@ class ArrivalAgent
 
 /**
  * @ingroup lossless
+ * @brief Role of the agent that is asked before a switch drops a frame of a lossy class that its
+ * buffer does not admit; at most one per switch, and not beside a TagAgent.
+ *
+ * It may truncate the frame (Frame::truncated), which then ends in its agreed size and possibly
+ * another lossy class, or make room for it. Frames of lossless classes are never offered.
+ */
+class AdmissionAgent
+{
+  public:
+    virtual ~AdmissionAgent() = default;
+    /// The buffer does not admit a frame of a lossy class.
+    /// @param frame the frame, with its egress; not charged. @param ingress port.
+    /// @return true: ask the buffer again, with the frame as it is now; false: drop it.
+    virtual bool NotifyRefused(Frame& frame, Port& ingress) = 0;
+    /// Size of a truncated frame. @return bytes.
+    virtual uint32_t GetTruncatedSize() const = 0;
+};
+
+/**
+ * @ingroup lossless
  * @brief Role of the agent that sets the class in which a frame leaves a switch; at most one per
  * switch.
  *

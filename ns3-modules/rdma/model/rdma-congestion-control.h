@@ -58,6 +58,12 @@ struct Acknowledgement
         return frame.kind == lossless::FrameKind::NACK;
     }
 
+    /// @return true if a switch truncated the packet that it answers, a NACK.
+    bool IsTruncated() const
+    {
+        return frame.truncated;
+    }
+
     /// @return true if a switch marked one of the packets that it answers (ECN).
     bool IsMarked() const
     {

@@ -88,6 +88,12 @@ class Connection : public FrameFormat
     /// @param psn its number. @return bytes.
     uint32_t GetFrameBytes(uint64_t psn) const;
 
+    /// Bytes of a data frame besides its payload, telemetry and FCS included. @return bytes.
+    uint32_t GetHeaderBytes() const
+    {
+        return m_headerSize + GetTelemetryBytes();
+    }
+
     /// Size of a CNP. @return bytes.
     uint32_t GetCnpBytes() const
     {

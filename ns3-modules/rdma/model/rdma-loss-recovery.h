@@ -165,6 +165,18 @@ class LossRecovery
     /// @param nack whether it is a NACK. @param expected packet that the receiver expects.
     /// @param got packet that it answers.
     void NoteAnswer(bool nack, uint64_t expected, uint64_t got);
+
+    /// A NACK has arrived that says that a packet came truncated, after Advance. Only a Selective
+    /// sender makes use of it.
+    /// @param psn the packet.
+    void NoteTruncated(uint64_t psn)
+    {
+        if (m_scoreboard)
+        {
+            m_scoreboard->NoteTruncated(psn);
+        }
+    }
+
     /// All packets have arrived by another way.
     /// @param packets number of packets.
     void Skip(uint64_t packets);

@@ -82,6 +82,7 @@ ReceiveQueue::Answer(FrameKind kind, const Frame& data)
     }
     frame->word[0] = m_arrivals.GetExpected();
     frame->word[1] = data.psn;
+    frame->truncated = data.truncated && kind == FrameKind::NACK;
     if (m_control && kind != FrameKind::CNP)
     {
         m_control->NotifyAnswer(data, *frame);
@@ -100,6 +101,11 @@ ReceiveQueue::Receive(const Frame& frame)
     }
     m_counters.telemetryMissed += frame.telemetry && frame.telemetry->missed > 0;
     const uint64_t psn = frame.psn;
+    if (frame.truncated) [[unlikely]]
+    {
+        Answer(psn < m_arrivals.GetExpected() ? FrameKind::ACK : FrameKind::NACK, frame);
+        return;
+    }
     if (!frame.repeat && m_arrivals.IsOvertaken(psn, m_counters.reorderDistance))
     {
         ++m_counters.reordered;

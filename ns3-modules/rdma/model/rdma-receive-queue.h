@@ -26,7 +26,7 @@ namespace rdma
  * Go-back-N: it answers a gap with one NACK and drops further packets; Selective: it keeps them and
  * answers each with a NACK. None: it counts whatever arrives. With a reorder window a gap counts as
  * a loss only when a packet arrives from beyond the window: packets within it are kept and
- * acknowledged.
+ * acknowledged. A truncated frame is answered with a NACK that says so, and has no other effect.
  */
 class ReceiveQueue
 {

@@ -308,13 +308,21 @@ SendQueue::Receive(const Frame& frame)
         NS_LOG_INFO("flow " << m_connection.GetFlow() << " received a NACK");
         ++m_counters.nacks;
     }
-    m_recovery.NoteAnswer(nack, expected, got);
+    if (frame.truncated) [[unlikely]]
+    {
+        m_recovery.NoteTruncated(got);
+    }
+    else
+    {
+        m_recovery.NoteAnswer(nack, expected, got);
+    }
     if (m_control)
     {
         Acknowledgement ack(frame);
         ack.first = m_recovery.GetFirst();
         ack.news = ack.first - before;
-        ack.rtt = m_meter.Read(ack.first, got, now);
+        // A truncated frame has waited less than the packet would have.
+        ack.rtt = frame.truncated ? -1 : m_meter.Read(ack.first, got, now);
         m_control->NotifyAck(ack);
     }
     Reconsider();
