@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.fields import Size, Table, Time, TrafficClass, decode
-from pyorch.base.reading import csv_rows, is_file
+from pyorch.base.reading import csv_rows, is_file, read_bytes, size_of
 from pyorch.base.units import (
     MAX_BYTES,
     TIMES,
@@ -24,7 +24,7 @@ from pyorch.base.units import (
     whole,
 )
 from pyorch.network.topology import Topology
-from pyorch.readers import door
+from pyorch.readers import arrow, door
 from pyorch.readers.records import MessageList
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
@@ -69,6 +69,8 @@ COLUMNS, OPTIONAL = (
 
 LONG = 1000
 """Messages of a file above which they are kept as columns, unless some wait or have a path."""
+LARGE = 50_000
+"""Size of a CSV file [bytes] above which it is worth a try whether it has plain numbers alone."""
 MOST_TOLD = 20
 """Lines with a mistake of one kind that are named."""
 
@@ -122,8 +124,8 @@ class Messages(TrafficTable):
         """Return the messages of a file; notes problems. Many plain ones stay in columns."""
         file = check.scene.folder / name
         kind = self.format or door.format_of(name, "messages")
-        known = door.formats("messages")
-        if kind is None or kind not in known:
+        if kind is None or not door.knows(kind, "messages"):
+            known = door.formats("messages")
             what = (
                 f"unknown format {kind!r}"
                 if kind
@@ -277,8 +279,13 @@ def _read_csv(check: Check, name: str, unit: str | None) -> list[_Placed] | Mess
     unit: of plain numbers of time, unless the name of their column has it: start_us.
     """
     problems: list[Problem] = []
+    file = check.scene.folder / name
     try:
-        rows = csv_rows(check.scene.folder / name, name)
+        if size_of(file) > LARGE:
+            plain = arrow.of_csv(read_bytes(file, name), unit)
+            if plain is not None and len(plain.src) > LONG:
+                return plain
+        rows = csv_rows(file, name)
     except UserError as error:
         check.findings.problems += error.problems
         return []

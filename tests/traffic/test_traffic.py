@@ -15,8 +15,9 @@ from pyorch.base.errors import UserError
 from pyorch.base.fields import encode
 from pyorch.base.findings import Findings
 from pyorch.network.topology import Topology
+from pyorch.readers import arrow
 from pyorch.traffic import base as traffic
-from pyorch.traffic import workloads
+from pyorch.traffic import messages, workloads
 from pyorch.traffic.messages import LONG
 from tests.strategies import ROOT, TOPOLOGIES, network
 
@@ -572,7 +573,7 @@ def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
     assert (flows.src.tolist(), flows.dst.tolist()) == ([0, 1], [1, 2])
     assert (flows.sizes.tolist(), flows.starts.tolist()) == ([5, 6], [10**6, 2 * 10**6])
     for wrong, said in (
-        (frame.assign(size=[0, 1]), "row 1: 0 is not a value of its column"),
+        (frame.assign(size=[0, 1]), "row 1: 0 is not one of its column size"),
         (frame.assign(src=[1, 2]), "src: the column is int64"),
         (frame.assign(when=[1, 2]), "the columns are src, dst, size, start_us, when"),
     ):
@@ -582,3 +583,48 @@ def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
     (tmp_path / "m.parquet").write_bytes(b"PAR1 nothing PAR1")
     _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
     assert "is not Parquet" in told[0]
+
+
+ODD_CELLS = ("0x10", " h1", "+5", "", "1e3", "9" * 30, "-1", "h9999", '"h1"', "0")
+
+
+@pytest.mark.parametrize("spot", [1, 400])
+@pytest.mark.parametrize("column", range(5))
+def test_long_files_of_plain_numbers_are_read_as_any_other(
+    spot: int, column: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through Arrow or cell by cell the flows are the same, and so are the problems."""
+    for odd in ODD_CELLS:
+        rows = [
+            ["h0", f"h{1 + n % 3}", str(n + 1), str(n), ("", "5")[n % 2]] for n in range(LONG + 1)
+        ]
+        rows[spot][column] = odd
+        text = "\n".join(["src,dst,size,start_ns,class", *map(",".join, rows)])
+        (tmp_path / "m.csv").write_text(text, encoding="utf-8")
+        told = []
+        for large in (0, 10**9):
+            monkeypatch.setattr(messages, "LARGE", large)
+            form, problems = resolve({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
+            told.append((None if form is None else encode(form), problems))
+        assert told[0] == told[1], odd
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "src,dst,size,start\nh0,h1,5,7\n",  # without a unit
+        "src,dst,size,start_ns,start_us\nh0,h1,5,7,7\n",
+        "src,dst,size,size\nh0,h1,5,7\n",
+        "src,dst\nh0,h1\n",
+        "src,dst,size\nh0,h1,5\n# a comment\n",
+        "src,dst,size\nh0,h1\n",
+        "src,dst,size\nh0,h1,5,\n",
+        "src,dst,size\n\xffh0,h1,5\n",
+    ],
+)
+def test_what_is_not_plain_is_read_cell_by_cell(text: str) -> None:
+    """Arrow takes what it reads just as we do, and nothing else."""
+    assert arrow.of_csv(text.encode("latin-1"), None) is None
+    found = arrow.of_csv(b"\xef\xbb\xbfsrc,dst,size,class\r\nh0,h1,5,\r\nh2,h1,7,3\r\n", None)
+    assert found is not None
+    assert (found.src, found.sizes, found.classes) == (["h0", "h2"], [5, 7], [None, 3])
