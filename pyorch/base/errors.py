@@ -68,7 +68,7 @@ class Problem:
 
     def inside(self, file: str) -> Problem:
         """Return the same problem with its location inside a file."""
-        return replace(self, where=f"{file}: {self.where}")
+        return replace(self, where=f"{file}: {self.where}" if self.where else file)
 
     def render(self) -> str:
         """Return the problem as indented lines of text without a final newline."""

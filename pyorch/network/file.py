@@ -6,7 +6,7 @@ What is read becomes an explicit topology, so that a run knows nothing of the fi
 from __future__ import annotations
 
 import fnmatch
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
@@ -23,12 +23,19 @@ from pyorch.base.units import LENGTHS, RATES, TIMES, parse_delay, parse_rate
 from pyorch.network.kinds import Explicit
 from pyorch.network.topology import TopologyTable, Wiring, topology
 from pyorch.readers import door
-from pyorch.readers.graphs import Edge, Graph, Servers, Tell, plain, refuse_many
-
-ROLES = ("role", "kind", "type")
-"""Attributes of nodes that may say what a node is."""
-HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
-"""Their values for hosts, and the kind of a containerlab container that may be anything."""
+from pyorch.readers.graphs import (
+    ERRORS,
+    Edge,
+    Graph,
+    Servers,
+    Tell,
+    degrees,
+    named_hosts,
+    parts_of,
+    plain,
+    refuse_many,
+    without,
+)
 
 
 @topology("file")
@@ -78,6 +85,16 @@ class FileTopology(TopologyTable):
         description="Hosts with several links; split: NAME becomes a server of the hosts NAME-0, "
         "NAME-1, ..., one for each link.",
     )
+    parts: Literal["refuse", "largest"] = Field(
+        default="refuse",
+        description="A network that is not connected, or links from a node to itself; largest: "
+        "the part with the most nodes, without such links.",
+    )
+    error_rates: Literal["refuse", "ignore"] = Field(
+        default="refuse",
+        description="Links that lose frames; ignore: no link does, unless [port] or [[node]] has a "
+        "loss_rate.",
+    )
 
     @override
     def wire(self) -> Wiring:
@@ -86,12 +103,11 @@ class FileTopology(TopologyTable):
     @override
     def problems(self) -> list[tuple[Path, str, str | None]]:
         found: list[tuple[Path, str, str | None]] = []
-        known = door.formats("network")
-        if self.format is None and door.format_of(self.file, "network") is None:
+        kind = self.format or door.format_of(self.file, "network")
+        if kind is None or not door.knows(kind, "network"):
             what = f"what {self.file!r} is does not follow from its name"
-            found.append((("format",), what, ", ".join(known)))
-        elif self.format is not None and self.format not in known:
-            found.append((("format",), f"unknown format {self.format!r}", ", ".join(known)))
+            what = f"unknown format {kind!r}" if kind else what
+            found.append((("format",), what, ", ".join(door.formats("network"))))
         for key, unit, units in (
             ("rate_unit", self.rate_unit, RATES),
             ("delay_unit", self.delay_unit, TIMES | LENGTHS),
@@ -130,6 +146,8 @@ class FileTopology(TopologyTable):
         """Return the canonical form of the explicit topology; incomplete if there are problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
+        if self.parts == "largest" and graph.nodes:
+            graph = without(graph, set(graph.nodes) - max(parts_of(graph), key=len))
         hosts = self._hosts(graph, tell)
         switches = [name for name in graph.nodes if name not in hosts]
         if self.several_links == "split":
@@ -155,15 +173,14 @@ class FileTopology(TopologyTable):
 
     def _hosts(self, graph: Graph, tell: Tell) -> set[str]:
         """Return which nodes are hosts."""
-        degree = _degrees(graph)
         if self.hosts is not None:
             return _chosen(self.hosts, graph.nodes, "hosts", tell)
-        hosts = {name for name, of in graph.nodes.items() if _is_host(of, degree[name])}
-        return hosts or {name for name in graph.nodes if degree[name] == 1}
+        degree = degrees(graph)
+        return named_hosts(graph) or {name for name in graph.nodes if degree[name] == 1}
 
     def _check_hosts(self, graph: Graph, hosts: Collection[str], tell: Tell) -> None:
         """Note hosts that have no link, or several."""
-        degree = _degrees(graph)
+        degree = degrees(graph)
         if self.parallel == "merge":
             ends = {frozenset((edge.a, edge.b)) for edge in graph.edges}
             degree = Counter(end for pair in ends for end in pair)
@@ -201,6 +218,11 @@ class FileTopology(TopologyTable):
             ("delay_ps", self.delay_attribute, self.delay_unit, parse_delay, self.delay),
         )
         link: dict[str, Any] = {"between": [edge.a, edge.b]}
+        if ERRORS in edge.attributes and self.error_rates == "refuse":
+            what = f"the link loses frames: its error rate is {edge.attributes[ERRORS]}"
+            cure = 'give loss_rate in [port] or [[node]], and error_rates = "ignore" here'
+            tell(edge.where, what, "0", cure)
+            return None
         for key, attribute, unit, parse, default in readers:
             value = edge.attributes.get(attribute)
             if value is None or value == "":
@@ -221,11 +243,6 @@ class FileTopology(TopologyTable):
                 tell(f"{edge.where}: {attribute}", str(error), None, hint)
                 return None
         return link
-
-
-def _degrees(graph: Graph) -> Counter[str]:
-    """Return the number of links of every node that has some."""
-    return Counter(end for edge in graph.edges for end in (edge.a, edge.b))
 
 
 def _in_servers(servers: Servers | None) -> dict[str, Any]:
@@ -251,7 +268,7 @@ def _merged(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _split(graph: Graph, hosts: set[str], tell: Tell) -> tuple[Graph, set[str]]:
     """Return the graph with a server of several hosts instead of each host of several links."""
-    degree = _degrees(graph)
+    degree = degrees(graph)
     numbers = {degree[name] for name in hosts}
     if len(numbers) > 1:
         few, many = min(numbers), max(numbers)
@@ -299,11 +316,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _is_host(attributes: Mapping[str, Any], links: int) -> bool:
-    says = {(plain(attributes.get(key)) or "").lower() for key in ROLES}
-    return bool(says & HOSTS) or (PLAIN in says and links == 1)
-
-
 def _chosen(patterns: Sequence[str], names: Collection[str], key: str, tell: Tell) -> set[str]:
     found: set[str] = set()
     for pattern in patterns:
@@ -326,7 +338,8 @@ def _check(graph: Graph, tell: Tell, table: FileTopology) -> None:
     for edge in graph.edges:
         ends = frozenset((edge.a, edge.b))
         if len(ends) == 1:
-            tell(edge.where, f"a link leads from {edge.a} to itself", "two different ends", None)
+            hint = 'leave it out: parts = "largest"'
+            tell(edge.where, f"a link leads from {edge.a} to itself", "two different ends", hint)
         elif ends in seen and table.parallel == "refuse":
             what = f"a second link between {edge.a} and {edge.b}, after {seen[ends]}"
             hint = 'merge them into one link with the sum of their rates: parallel = "merge"'
@@ -339,32 +352,15 @@ def _check(graph: Graph, tell: Tell, table: FileTopology) -> None:
             what = f"{quoted(name)} is not a valid node name"
             other = None if named else "or set name_attribute"
             tell(quoted(name), what, "letters, digits, '-' and '_'", other)
-    parts = _parts(graph)
+    parts = parts_of(graph)
     if len(parts) > 1:
         listed = "; ".join(one_of(sorted(part), 5) for part in parts[:5])
         what = f"the network consists of {len(parts)} parts: {listed}"
-        tell("", what, "nodes that all reach each other", None)
-
-
-def _parts(graph: Graph) -> list[set[str]]:
-    near: dict[str, set[str]] = defaultdict(set)
-    for edge in graph.edges:
-        near[edge.a].add(edge.b)
-        near[edge.b].add(edge.a)
-    seen = set[str]()
-    parts = []
-    for name in graph.nodes:
-        if name in seen:
-            continue
-        part, front = set[str](), [name]
-        while front:
-            node = front.pop()
-            if node not in part:
-                part.add(node)
-                front += near[node]
-        parts.append(part)
-        seen |= part
-    return parts
+        hint = 'keep the largest one: parts = "largest"'
+        if table.several_links == "split":  # it may only fall apart where hosts are split
+            hint = "links of a host that lead to networks without a link between them, such as two "
+            hint += "planes, cannot be split: keep one plane in the file"
+        tell("", what, "nodes that all reach each other", hint)
 
 
 def _renamed(graph: Graph, attribute: str, tell: Tell) -> Graph:

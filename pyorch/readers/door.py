@@ -6,7 +6,11 @@ each called with the file, its label in messages and a `Tell`:
 - `network` returns a `Graph`, or None after problems;
 - `messages` returns a `MessageList`, or None after problems. CSV is read by `pyorch.traffic`.
 
-A package adds a format by an entry point "pyorch.readers" of its name.
+For `import` a reader may have `job`, which is called with the file, its label and a file of process
+groups or None, returns a `Job` and raises UserError.
+
+A package adds a format by an entry point "pyorch.readers" of its name, for a module or an object
+with these functions; its `suffixes` tell which files are of this format, by what they hold.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from typing import Any, Literal
 from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 
-Content = Literal["network", "messages"]
+Content = Literal["network", "messages", "job"]
 GROUP = "pyorch.readers"
 
 
@@ -48,27 +52,40 @@ _OWN: Mapping[str, _Own] = {
 def formats(content: Content) -> list[str]:
     """Return the names of the formats in which files may hold something."""
     own = [name for name, one in _OWN.items() if content in one.suffixes]
-    return [*own, *(name for name in doors.names(GROUP) if name not in _OWN)]
+    more = [name for name in doors.names(GROUP) if name not in _OWN]
+    return [*own, *(name for name in more if hasattr(_module(name), content))]
+
+
+def knows(name: str, content: Content) -> bool:
+    """Whether files of a format may hold something."""
+    return content in _OWN[name].suffixes if name in _OWN else name in formats(content)
 
 
 def format_of(file: str, content: Content) -> str | None:
     """Return the format of a file by its name; None if that does not tell."""
     suffix = Path(file).suffix.lower()
-    return next(
-        (name for name, own in _OWN.items() if suffix in own.suffixes.get(content, ())), None
-    )
+    for name, own in _OWN.items():
+        if suffix in own.suffixes.get(content, ()):
+            return name
+    for name in doors.names(GROUP):
+        more: Mapping[str, Sequence[str]] = getattr(_module(name), "suffixes", {})
+        if suffix and suffix in more.get(content, ()):
+            return name
+    return None
 
 
 def reader(name: str, content: Content) -> Callable[..., Any]:
     """Return the function that reads something in a format. Raises UserError if there is none."""
-    module = None
-    if name in _OWN:
-        module = importlib.import_module(f"pyorch.readers.{_OWN[name].module}")
-    elif name in doors.names(GROUP):
-        module = doors.named(GROUP, name)
-    found: Callable[..., Any] | None = getattr(module, content, None)
+    found: Callable[..., Any] | None = getattr(_module(name), content, None)
     if found is None:
         known = formats(content)
         what = f"{name!r} is not a format of {content}"
         raise UserError([Problem("format", what, one_of(known), suggest(name, known))])
     return found
+
+
+def _module(name: str) -> object:
+    """Return the reader of a format; None if there is none."""
+    if name in _OWN:
+        return importlib.import_module(f"pyorch.readers.{_OWN[name].module}")
+    return doors.named(GROUP, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,13 @@ MAX_PARTS = 100_000
 """Nodes and links that such a file may have, together."""
 SPECIAL = frozenset({"host", "macvlan", "mgmt-net", "vxlan", "vxlan-stitch", "dummy"})
 """Ends of containerlab links that are not nodes of the topology."""
+
+ROLES = ("role", "kind", "type")
+"""Attributes of nodes that may say what a node is."""
+HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
+"""Their values for hosts, and the kind of a containerlab container that may be anything."""
+ERRORS = "error_rate"
+"""Attribute of a link: the share of its frames that get lost, if not 0."""
 
 Tell = Callable[[str, str, str | None, str | None], None]
 """Notes a problem: where in the file, what, what is allowed, a hint."""
@@ -48,6 +56,51 @@ class Graph:
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
     servers: Servers | None = None
+
+
+def degrees(graph: Graph) -> Counter[str]:
+    """Return the number of links of every node that has some."""
+    return Counter(end for edge in graph.edges for end in (edge.a, edge.b))
+
+
+def named_hosts(graph: Graph) -> set[str]:
+    """Return the nodes that are hosts by their role."""
+    degree = degrees(graph)
+    return {name for name, of in graph.nodes.items() if _is_host(of, degree[name])}
+
+
+def _is_host(attributes: Mapping[str, Any], links: int) -> bool:
+    says = {(plain(attributes.get(key)) or "").lower() for key in ROLES}
+    return bool(says & HOSTS) or (PLAIN in says and links == 1)
+
+
+def parts_of(graph: Graph) -> list[set[str]]:
+    """Return the nodes of each part that is connected, in the order of their first ones."""
+    near: dict[str, set[str]] = defaultdict(set)
+    for edge in graph.edges:
+        near[edge.a].add(edge.b)
+        near[edge.b].add(edge.a)
+    seen = set[str]()
+    parts = []
+    for name in graph.nodes:
+        if name in seen:
+            continue
+        part, front = set[str](), [name]
+        while front:
+            node = front.pop()
+            if node not in part:
+                part.add(node)
+                front += near[node]
+        parts.append(part)
+        seen |= part
+    return parts
+
+
+def without(graph: Graph, nodes: Collection[str]) -> Graph:
+    """Return the graph without some nodes, their links, and links from a node to itself."""
+    kept = {name: of for name, of in graph.nodes.items() if name not in nodes}
+    edges = [one for one in graph.edges if one.a in kept and one.b in kept and one.a != one.b]
+    return Graph(kept, edges, graph.servers)
 
 
 def refuse_many(parts: int, label: str) -> None:

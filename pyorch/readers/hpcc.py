@@ -19,7 +19,7 @@ from pathlib import Path
 from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import MAX_BYTES as MOST_BYTES
 from pyorch.base.units import MAX_TIME, is_number, parse_rate, parse_time, whole
-from pyorch.readers.graphs import MAX_BYTES, MAX_PARTS, Edge, Graph, Servers, Tell
+from pyorch.readers.graphs import ERRORS, MAX_BYTES, MAX_PARTS, Edge, Graph, Servers, Tell
 from pyorch.readers.records import MOST_MESSAGES, MessageList
 
 _PS = Decimal(10**12)
@@ -128,14 +128,14 @@ def _edge(number: int, words: Sequence[str], nodes: int, tell: Tell) -> Edge | N
         if node is None or node >= nodes:
             tell(where, f"there is no node {word!r}", f"0 to {nodes - 1}", None)
             return None
-    error = words[4]
-    if not is_number(error) or Decimal(error) != 0:
-        what = f"the error rate of the link is {error!r}: lossy links are not read"
-        tell(where, what, "0", "set it to 0, and give loss_rate in [port] or in [[node]]")
+    rate, delay, error = words[2:5]
+    if not is_number(error) or not 0 <= Decimal(error) < 1:
+        tell(where, f"the error rate of the link is {error!r}", "from 0 to below 1", None)
         return None
-    rate, delay = words[2], words[3]
-    rate = f"{rate}bps" if is_number(rate) else rate
-    return Edge(str(int(words[0])), str(int(words[1])), where, {"rate": rate, "delay": delay})
+    of = {"rate": f"{rate}bps" if is_number(rate) else rate, "delay": delay}
+    if Decimal(error):
+        of[ERRORS] = error
+    return Edge(str(int(words[0])), str(int(words[1])), where, of)
 
 
 def _with_servers(graph: Graph, head: _Head, tell: Tell) -> Graph | None:
@@ -154,8 +154,12 @@ def _with_servers(graph: Graph, head: _Head, tell: Tell) -> Graph | None:
         if "nvswitch" not in ends:
             edges.append(edge)
             continue
-        if "host" not in ends:
-            tell(edge.where, "an NVSwitch is linked to a switch", "NVSwitches linked to GPUs", None)
+        if "host" not in ends or ERRORS in edge.attributes:
+            wrong = (
+                "is linked to a switch" if "host" not in ends else "has a link that loses frames"
+            )
+            allowed = "NVSwitches linked to GPUs, without errors"
+            tell(edge.where, f"an NVSwitch {wrong}", allowed, None)
             return None
         try:
             rate, delay = (

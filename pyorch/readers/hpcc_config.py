@@ -9,7 +9,15 @@ from typing import Any
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import read_text, words_of
-from pyorch.base.units import format_bytes, format_rate, format_time, is_number, parse_rate, whole
+from pyorch.base.units import (
+    MAX_TIME,
+    format_bytes,
+    format_rate,
+    format_time,
+    is_number,
+    parse_rate,
+    whole,
+)
 from pyorch.readers.records import Settings
 
 CONTROLS = {"1": "dcqcn", "3": "hpcc", "7": "timely", "8": "dctcp"}
@@ -20,7 +28,6 @@ _OUTPUT = "what it writes is not what is simulated"
 _LEFT_OUT = {
     "L2_CHUNK_SIZE": "acknowledgements are by packets",
     "LINK_DOWN": "write it as [[topology.failures]]",
-    "ERROR_RATE_PER_LINK": "write it as loss_rate in [port] or in [[node]]",
     "TRACE_FILE": _OUTPUT,
     "TRACE_OUTPUT_FILE": _OUTPUT,
     "FCT_OUTPUT_FILE": _OUTPUT,
@@ -37,6 +44,11 @@ def _microseconds(text: str) -> str:
     return format_time(int(Decimal(text) * 10**6))
 
 
+def _stop(text: str) -> str:
+    """Return a number of seconds; some files have more than any run can last, for no end."""
+    return format_time(int(min(Decimal(text) * 10**12, Decimal(MAX_TIME))))
+
+
 def _rate(text: str) -> str:
     return format_rate(parse_rate(text.replace("b/s", "bps")))
 
@@ -50,7 +62,8 @@ _SIMPLE: Mapping[str, tuple[str, str, Callable[[str], Any]]] = {
         "threshold",
         lambda text: "static" if text == "0" else "dynamic",
     ),
-    "SIMULATOR_STOP_TIME": ("run", "duration", lambda t: format_time(int(Decimal(t) * 10**12))),
+    "ERROR_RATE_PER_LINK": ("port", "loss_rate", float),
+    "SIMULATOR_STOP_TIME": ("run", "duration", _stop),
 }
 """Keys that mean the same under every congestion control: section, key, how it is read."""
 _OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Callable[[str], Any]]]] = {

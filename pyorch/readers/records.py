@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 MOST_MESSAGES = 5_000_000
@@ -27,6 +29,21 @@ class MessageList:
     lines: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Job:
+    """What the ranks of a job do, which a [[traffic]] entry replays.
+
+    file: what the entry names. entry: its other keys. ranks: how many. nics: of each rank, which is
+    a server if it has several.
+    """
+
+    file: Path
+    entry: Mapping[str, Any]
+    ranks: int
+    nics: int = 1
+    assumed: Sequence[str] = ()
+
+
 @dataclass
 class Settings:
     """What a configuration says. at_top: keys of the experiment itself.
@@ -47,3 +64,15 @@ class Settings:
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         """Add a key of a section."""
         self.sections.setdefault(section, {})[key] = (value, origin)
+
+    def add(self, other: Settings) -> None:
+        """Add what another configuration says, which wins where both say something."""
+        self.at_top |= other.at_top
+        for section, keys in other.sections.items():
+            self.sections.setdefault(section, {}).update(keys)
+        self.files |= other.files
+        self.left_out += other.left_out
+        self.assumed += other.assumed
+        self.network = other.network or self.network
+        if other.traffic_class is not None:
+            self.traffic_class = other.traffic_class

@@ -38,11 +38,12 @@ def is_config(content: object) -> bool:
     )
 
 
-def read(file: Path, label: str, lookup: tuple[Path, str] | None = None) -> Settings:
+def read(file: Path, lookup: Path | None = None) -> Settings:
     """Return what maps, with a star of the switch's ports. lookup: the file of profiles, if any.
 
     Raises UserError.
     """
+    label = file.name
     content = read_json(file, label)
     tables = {
         name: {key: row for key, row in of.items() if isinstance(row, dict)}
@@ -114,13 +115,11 @@ def _profile(table: Table, port: tuple[int, int]) -> Mapping[str, Any] | None:
     )
 
 
-def _looked_up(
-    lookup: tuple[Path, str], port: tuple[int, int], found: Settings
-) -> Mapping[str, Any] | None:
+def _looked_up(lookup: Path, port: tuple[int, int], found: Settings) -> Mapping[str, Any] | None:
     """Return the profile of a speed and the cable next in length. Raises UserError."""
-    file, label = lookup
+    label = lookup.name
     rows: dict[int, dict[str, str]] = {}
-    for number, words in words_of(read_text(file, label), "#"):
+    for number, words in words_of(read_text(lookup, label), "#"):
         match = _METRES.fullmatch(words[1]) if len(words) in (6, 7) else None
         good = match and all(re.fullmatch(r"-?\d{1,12}", word) for word in [words[0], *words[2:]])
         if not match or not good:

@@ -142,7 +142,11 @@ WRONG = [
     ("4 1 3\n3\n0 3 1Gbps 1us 0\n", "1 links, but its first line says 3"),
     ("4 1 3\n3\n0 3 1Gbps 1us\n", "line 3: a link has five values, here are 4"),
     ("4 1 3\n3\n0 7 1Gbps 1us 0\n", "line 3: there is no node '7'"),
-    ("4 1 3\n3\n0 3 1Gbps 1us 0.01\n", "line 3: the error rate of the link is '0.01'"),
+    ("4 1 3\n3\n0 3 1Gbps 1us 1.5\n", "line 3: the error rate of the link is '1.5'"),
+    (
+        SIMAI.format(links=4).replace("ms 0", "ms 0.1", 1),
+        "line 3: an NVSwitch has a link that loses",
+    ),
     ("4 1 3\n3\n0 3 1Gbps 1us 0\n1 3 1Gfps 1us 0\n2 3 1Gbps 1us 0\n", "line 4: rate: '1Gfps'"),
     ("4 1 3\n3\n0 3 1Gbps 1us 0\n1 3 1Gbps 1 0\n2 3 1Gbps 1us 0\n", "line 4: delay: '1' lacks"),
     (SIMAI.format(links=4), "hosts"),

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 import tomli
 
+from pyorch.addons.jobs import chakra
 from pyorch.base.errors import UserError
+from pyorch.base.units import MAX_TIME, parse_time
 from pyorch.cli.bring import bring
 from pyorch.network.topology import Topology, build
 from pyorch.readers.importing import experiment
 from pyorch.study import Study
+from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
 
 NETWORK = "4 1 3\n3\n" + "".join(f"{host} 3 100Gbps 0.001ms 0\n" for host in range(3))
@@ -174,3 +177,196 @@ def test_imported_flows_arrive_to_the_picosecond(tmp_path: Path) -> None:
     frame = (1000 + 48 + 20) * 8 * 10
     assert flows["finish_ps"].max() - 2 * 10**12 == 2001 * frame + 2 * 10**6
     assert flows["size_bytes"].sum() == 2_000_000
+
+
+# ---------------------------------------------------------------------------------------------
+# What real files have
+
+
+def test_links_that_lose_frames_become_loss_rates_of_their_ports(tmp_path: Path) -> None:
+    """In both directions, and by the names that split hosts have; refused where nobody asked."""
+    lossy = "4 2 5\n2 3\n0 2 1Gbps 1us 0\n0 3 1Gbps 1us 0.01\n1 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n"
+    _write(tmp_path, topology=lossy + "2 3 1Gbps 1us 1e-3\n", c="ERROR_RATE_PER_LINK 0.5\n")
+    table, text = _imported(tmp_path, "topology.txt", "c.txt")
+    assert table["topology"]["error_rates"] == "ignore"
+    assert table["port"] == {"loss_rate": 0.5}
+    assert table["node"] == [
+        {"names": ["0-1:3", "3:0-1"], "port": {"loss_rate": 0.01}},
+        {"names": ["2:3", "3:2"], "port": {"loss_rate": 0.001}},
+    ]
+    (tmp_path / "my.toml").write_text(text)
+    Study.load(tmp_path / "my.toml").plan()
+    (tmp_path / "my.toml").write_text(text.replace('error_rates = "ignore"', ""))
+    with pytest.raises(UserError) as caught:
+        Study.load(tmp_path / "my.toml").plan()
+    assert "topology.txt: line 4: the link loses frames: its error rate is 0.01" in str(
+        caught.value.render()
+    )
+
+
+PARTS = {
+    "an isolated node": ("0 1\n1 2\n", 4, "1 nodes in 1 parts that are not connected"),
+    "two parts": ("0 1\n1 2\n3 4\n", 5, "2 nodes in 1 parts"),
+    "a loop": ("0 1\n1 2\n1 1\n", 3, "1 links that lead from a node to itself"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_not_connected_is_left_out(name: str, tmp_path: Path) -> None:
+    """The largest part remains, of three nodes and two links, with a host on each node."""
+    links, nodes, said = PARTS[name]
+    lines = [f"node [ id {one} ]" for one in range(nodes)]
+    for line in links.splitlines():
+        a, b = line.split()
+        lines.append(f"edge [ source {a} target {b} ]")
+    (tmp_path / "zoo.gml").write_text(f"graph [ {' '.join(lines)} ]")
+    table, text = _imported(tmp_path, "zoo.gml")
+    assert table["topology"]["parts"] == "largest"
+    assert said in text
+    (tmp_path / "my.toml").write_text(text)
+    network = _network(tmp_path / "my.toml")
+    assert sorted(network.names) == ["0", "0-h0", "1", "1-h0", "2", "2-h0"]
+    assert len(network.a) == 5
+
+
+def test_a_lab_without_two_hosts_gets_some(tmp_path: Path) -> None:
+    """A container with several links is a switch, also if its kind is linux."""
+    lab = "topology:\n  nodes:\n    a: {kind: linux}\n    b: {kind: srl}\n  links:\n"
+    lab += '    - endpoints: ["a:1", "b:1"]\n'
+    (tmp_path / "lab.clab.yml").write_text(lab)
+    table, text = _imported(tmp_path, "lab.clab.yml")
+    assert table["topology"]["add_hosts"] == 1
+    assert "assumed: the file has one host only" in text
+
+
+def test_flows_after_the_end_of_the_configuration_start_nevertheless(tmp_path: Path) -> None:
+    """And an end that no run can reach is the last one that one can."""
+    late = FLOWS.replace("1 2 3 100 1000000 2.0", "1 2 3 100 1000000 5.0")
+    config = "CC_MODE 1\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nSIMULATOR_STOP_TIME "
+    _write(tmp_path, topology=NETWORK, flow=late)
+    (tmp_path / "a.conf").write_text(f"{config}4.0\n")
+    table, text = _imported(tmp_path, "a.conf")
+    assert "left out: SIMULATOR_STOP_TIME 4.0: later flows would never start" in text
+    assert parse_time(table["run"]["duration"]) > 5 * 10**12
+    (tmp_path / "b.conf").write_text(f"{config}40000000000000.00\n")
+    table, _ = _imported(tmp_path, "b.conf")
+    assert parse_time(table["run"]["duration"]) == MAX_TIME
+
+
+def test_a_file_that_is_given_is_read_instead_of_one_that_is_named(tmp_path: Path) -> None:
+    """In any order; a file without flows is none."""
+    _write(tmp_path, topology=NETWORK, other=NETWORK, flow="0\n", c="TOPOLOGY_FILE topology.txt\n")
+    (tmp_path / "c.txt").write_text("CC_MODE 1\nTOPOLOGY_FILE topology.txt\n")
+    table, text = _imported(tmp_path, "c.txt", "other.txt", "flow.txt")
+    assert table["topology"]["file"] == "other.txt"
+    assert table["traffic"][0]["kind"] == "permutation"
+    assert "left out: flow.txt: it has no flows" in text
+
+
+def test_what_holds_nothing_known_is_refused(tmp_path: Path) -> None:
+    """A file that was named is not passed over."""
+    _write(tmp_path, topology=NETWORK, notes="Read me first, please\n")
+    with pytest.raises(UserError) as caught:
+        experiment([tmp_path / "topology.txt", tmp_path / "notes.txt"], tmp_path)
+    assert "notes.txt: what it holds is not known" in caught.value.render()
+
+
+DUMP = """Device #1:
+----------
+Configurations:                              Default         Current         Next Boot
+*       CLAMP_TGT_RATE_AFTER_TIME_INC_P1     True(1)         True(1)         False(0)
+        CLAMP_TGT_RATE_P1                    False(0)        False(0)        True(1)
+        RPG_TIME_RESET_P1                    300             300             100
+        RPG_BYTE_RESET_P1                    32767           32767           32767
+        RPG_AI_RATE_P1                       5               5               20
+        RPG_GD_P1                            11              11              11
+        RPG_MIN_DEC_FAC_P1                   50              50              95
+        DCE_TCP_G_P1                         1019            1019            1023
+        INITIAL_ALPHA_VALUE_P1               1023            1023            512
+        MIN_TIME_BETWEEN_CNPS_P1             4               4               0
+        RPG_TIME_RESET_P2                    300             300             7
+        LINK_TYPE_P1                         ETH(2)          ETH(2)          ETH(2)
+"""
+
+
+def test_parameters_of_a_nic_are_those_of_dcqcn(tmp_path: Path) -> None:
+    """Those of the first port, after the next start; what has no counterpart is told."""
+    _write(tmp_path, topology=NETWORK, nic=DUMP)
+    table, text = _imported(tmp_path, "topology.txt", "nic.txt")
+    assert table["congestion_control"] == "dcqcn"
+    assert table["dcqcn"] == {
+        "parameters": "connectx", "clamp_after_timer": False, "clamp_target": True,
+        "increase_interval": "100us", "additive_increase": "20Mbps", "gain": 1 / 1024,
+        "initial_alpha": 0.5, "notification": "per_packet",
+    }  # fmt: skip
+    assert "# left out: RPG_BYTE_RESET_P1 32767: no byte counter" in text
+    assert "# left out: RPG_MIN_DEC_FAC_P1 95: a cut is to half the rate at most" in text
+    assert "RPG_GD" not in text
+    (tmp_path / "my.toml").write_text(text)
+    Study.load(tmp_path / "my.toml").plan()
+    _write(tmp_path, nic=DUMP.replace("1019            1023\n", "1019            1024\n"))
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "topology.txt", "nic.txt")
+    assert "nic.txt: line 11: DCE_TCP_G: 1024" in caught.value.render()
+
+
+SCHEDULE = (
+    "num_ranks 2\nrank 0 {\na: send 9b to 1 tag 7 nic 1\n}\nrank 1 {\nb: recv 9b from 0 tag 7\n}\n"
+)
+
+
+def test_a_schedule_gets_a_star_of_as_many_hosts(tmp_path: Path) -> None:
+    """Ranks of several NICs are servers."""
+    (tmp_path / "job.goal").write_text(SCHEDULE)
+    table, text = _imported(tmp_path, "job.goal")
+    assert table["topology"] == {
+        "kind": "star", "hosts": 4, "hosts_per_server": 2, "rate": "100Gbps", "delay": "1us",
+    }  # fmt: skip
+    assert table["traffic"] == [{"kind": "goal", "ranks": "servers", "file": "job.goal"}]
+    (tmp_path / "my.toml").write_text(text)
+    Study.load(tmp_path / "my.toml").plan()
+    (tmp_path / "job.goal").write_text(SCHEDULE.replace("to 1", "to 5"))
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "job.goal")
+    assert "job.goal, line 3" in caught.value.render()
+
+
+def _trace(folder: Path, rank: int, after: tuple[int, ...] = ()) -> None:
+    """A broadcast, and an all-reduce of 8 KB that waits for it by data."""
+    one = {"comm_type": 5, "comm_size": 700, "pg_name": "0"}
+    nodes = [
+        chakra.Node(1, "COMM_COLL_NODE", after, 0, one),
+        chakra.Node(2, "COMM_COLL_NODE", (1,), 0, {**one, "comm_type": 0, "comm_size": 8000}),
+    ]
+    (folder / f"t.{rank}.et").write_bytes(chakra.write(nodes))
+
+
+def test_traces_of_a_job_are_replayed(tmp_path: Path) -> None:
+    """With the process groups of a file; the trace of one rank alone stands for eight."""
+    for rank in range(4):
+        _trace(tmp_path, rank)
+    (tmp_path / "groups.json").write_text('{"0": [0, 1, 2, 3]}')
+    table, text = _imported(tmp_path, "t.2.et", "groups.json")
+    assert table["topology"]["hosts"] == 4
+    assert table["traffic"] == [{"kind": "chakra", "file": "t", "groups": "groups.json"}]
+    (tmp_path / "my.toml").write_text(text)
+    assert _job_flows(tmp_path / "my.toml") == (3 + 2 * 3 * 4, 3 * 700 + 6 * 8000)
+    for rank in (1, 2, 3):
+        (tmp_path / f"t.{rank}.et").unlink()
+    _trace(tmp_path, 0, (77,))  # which is not in the file
+    (tmp_path / "groups.json").unlink()
+    table, text = _imported(tmp_path, "t.0.et")
+    assert table["topology"]["hosts"] == 8
+    assert "assumed: 8 ranks do what the one trace says" in text
+    assert "assumed: ranks of process groups are not known" in text
+    entry = {"kind": "chakra", "copies": 8, "ignore_missing": True, "ignore": ["pg_name"]}
+    assert table["traffic"] == [{**entry, "file": "t"}]
+    (tmp_path / "my.toml").write_text(text)
+    assert _job_flows(tmp_path / "my.toml") == (7 + 2 * 7 * 8, 7 * 700 + 14 * 8000)
+
+
+def _job_flows(file: Path) -> tuple[int, int]:
+    (spec,) = Study.load(file).plan().specs
+    setting = spec.setting
+    flows = traffic.flows(setting.traffic, build(setting.topology), 1, setting.run.duration)
+    return len(flows), int(flows.sizes.sum())

@@ -20,6 +20,10 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_bytes, read_json
 from pyorch.traffic.base import Check, TrafficTable, traffic
 
+MOST_COPIES = 4096
+"""Ranks that one trace may stand for."""
+MOST_COPIED = 2_000_000
+"""Nodes of all copies of a trace."""
 _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 
 
@@ -31,7 +35,8 @@ class Chakra(RankedTable):
     operation, unless the default. ignore: attributes of nodes to ignore. ignore_missing: whether to
     ignore dependencies on nodes that are not in the file. dependencies: those that nodes wait for;
     data: not for ctrl_deps, which in traces of PyTorch say who called whom. chain_streams: whether
-    what runs on a stream of a device waits for what ran on it before.
+    what runs on a stream of a device waits for what ran on it before. copies: ranks that all do
+    what FILE.0.et says, the only file.
     """
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
@@ -44,11 +49,12 @@ class Chakra(RankedTable):
     ignore_missing: bool = False
     dependencies: Literal["all", "data"] = "all"
     chain_streams: bool = False
+    copies: int = Field(default=1, ge=1, le=MOST_COPIES)
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
-        traces = _read_traces(check, self.file, self.dependencies == "all")
-        groups = None if self.groups is None else _read_groups(check, self.groups, len(traces))
+        traces = self._copied(check, read_traces(check, self.file, self.dependencies == "all"))
+        groups = None if self.groups is None else read_groups(check, self.groups, len(traces))
         algorithms = self._algorithms(check)
         if check.findings.problems or not traces:
             return None
@@ -71,7 +77,23 @@ class Chakra(RankedTable):
 
     @override
     def check_files(self, check: Check) -> None:
-        _read_traces(check, self.file)
+        read_traces(check, self.file)
+
+    def _copied(
+        self, check: Check, traces: list[tuple[str, list[Node]]]
+    ) -> list[tuple[str, list[Node]]]:
+        """Return the traces of all ranks; note why there can be none, and return none."""
+        if self.copies == 1 or not traces:
+            return traces
+        nodes = len(traces[0][1]) * self.copies
+        if len(traces) > 1:
+            what = f"there are {len(traces)} traces: {self.file}.0.et and others"
+            check.add("copies", what, f"1, or {self.file}.0.et alone")
+            return []
+        if nodes > MOST_COPIED:
+            check.add("copies", f"{nodes:,} nodes in all", f"at most {MOST_COPIED:,}")
+            return []
+        return traces * self.copies
 
     def _algorithms(self, check: Check) -> dict[str, str]:
         """Return the requested algorithms; note those that do not exist."""
@@ -93,8 +115,11 @@ def _tell(check: Check, problems: list[Problem], name: str) -> None:
         check.findings.merge([Problem(name, what)])
 
 
-def _read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str, list[Node]]]:
-    """Return the name and the nodes of every rank's file; none after problems."""
+def read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str, list[Node]]]:
+    """Return the name and the nodes of every rank's file; note problems, and return none.
+
+    control: whether nodes wait for their ctrl_deps.
+    """
     first = check.scene.folder / f"{name}.0.et"
     if not is_file(first):
         what = f"there is no file '{name}.0.et' next to the experiment file"
@@ -122,8 +147,11 @@ def _read_traces(check: Check, name: str, control: bool = True) -> list[tuple[st
     return [] if problems else traces
 
 
-def _read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | None:
-    """Return the ranks of each process group, from a JSON file; None after problems."""
+def read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | None:
+    """Return the ranks of each process group, from a JSON file; note problems.
+
+    ranks: how many there are; 0 if that is not known.
+    """
     path = check.scene.folder / name
     if not is_file(path):
         check.add("groups", f"there is no file {name!r} next to the experiment file")

@@ -378,18 +378,22 @@ class _Schedule:
 
     def _members(self, rank: _Rank, node: Node) -> tuple[int, ...] | None:
         """Return the ranks of the process group of a node; None after a problem."""
-        involved = node.attributes.get("involved_dim", [])
-        name = node.attributes.get("pg_name", "")
+        known = {key: of for key, of in node.attributes.items() if key not in self.reading.ignore}
+        involved, name = known.get("involved_dim", []), known.get("pg_name", "")
         groups = self.reading.groups
         what = allowed = hint = None
         if name == "" and (not isinstance(involved, list) or not all(involved)):
             what, allowed = "attribute 'involved_dim' leaves dimensions out", "true for all of them"
-            hint = "name the process group by 'pg_name', and its ranks by 'groups'"
+            hint = (
+                "name the process group by 'pg_name', and its ranks by 'groups'; of all ranks if "
+            )
+            hint += 'ignore = ["involved_dim"]'
         elif name == "":
             return tuple(range(len(self.ranks)))
         elif groups is None or not isinstance(name, str):
             what = f"attribute 'pg_name' is {name!r}, whose ranks are not known"
-            hint = 'groups = "FILE": JSON such as {"NAME": [0, 1]}'
+            hint = 'groups = "FILE": JSON such as {"NAME": [0, 1]}; '
+            hint += 'of all ranks if ignore = ["pg_name"]'
         elif name not in groups:
             what = f"attribute 'pg_name' is {name!r}, which 'groups' does not have"
             allowed = ", ".join(list(groups)[:20])

@@ -83,8 +83,8 @@ class Goal(RankedTable):
             check.add("file", "give either 'file' or 'schedule'", "one of the two")
             return None
         ranks = self.resolve_ranks(check)
-        text = self.schedule if self.file is None else _read(check, self.file)
-        found = None if text is None else _checked(check, text, self.file or "schedule")
+        text = self.schedule if self.file is None else read_file(check, self.file)
+        found = None if text is None else checked(check, text, self.file or "schedule")
         if ranks is None or found is None or text is None or not self._check_names(check, found):
             return None
         network = check.scene.network
@@ -136,9 +136,9 @@ class Goal(RankedTable):
 
     @override
     def check_files(self, check: Check) -> None:
-        text = None if self.file is None else _read(check, self.file)
+        text = None if self.file is None else read_file(check, self.file)
         if text is not None and self.file is not None:
-            _checked(check, text, self.file)
+            checked(check, text, self.file)
 
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
@@ -243,7 +243,8 @@ def _first_hosts(hosts: Sequence[str], network: Topology) -> list[str]:
     return [network.names[network.hosts[one * network.server_size]] for one in servers]
 
 
-def _read(check: Check, name: str) -> str | None:
+def read_file(check: Check, name: str) -> str | None:
+    """Return a schedule as text; note problems."""
     path = check.scene.folder / name
     if not is_file(path):
         check.add("file", f"there is no file {name!r} next to the experiment file")
@@ -260,7 +261,8 @@ def _read(check: Check, name: str) -> str | None:
         return None
 
 
-def _checked(check: Check, text: str, name: str) -> goal.Schedule | None:
+def checked(check: Check, text: str, name: str) -> goal.Schedule | None:
+    """Return a schedule; note what is wrong with it, and return None."""
     found, mistakes = goal.read(text)
     _tell(check, name, mistakes)
     return found

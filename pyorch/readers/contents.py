@@ -1,0 +1,70 @@
+"""What a file of another simulator or tool holds: by its name, else by its first lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.reading import read_json, read_text, words_of
+from pyorch.base.units import is_number, whole
+from pyorch.readers import door, hpcc_config, mlxconfig, sonic
+
+_COLUMNS = {"a": "network", "src": "messages", "size_bytes": "sizes"}
+"""Columns that tell what a CSV file with a header holds."""
+_ALLOWED = (
+    "a network, messages, sizes, a job, or settings: docs/bring.md has the formats, and what their "
+    "files are called"
+)
+
+
+def content_of(file: Path) -> str:
+    """Return network, messages, job, sizes, groups, settings, nic, switch, profiles or trace.
+
+    groups: process groups of a job. settings: of the HPCC simulator; nic: a dump of mlxconfig;
+    switch, profiles: of SONiC. trace: nodes to trace. Raises UserError if it is none of them.
+    """
+    suffix = file.suffix.lower()
+    if suffix == ".ini":
+        return "profiles"
+    if suffix == ".json":
+        return _of_json(read_json(file, file.name))
+    if suffix not in (".txt", ".csv"):
+        for content in ("network", "messages", "job"):
+            if door.format_of(file.name, content):
+                return content
+    text = read_text(file, file.name)
+    if mlxconfig.is_dump(text):
+        return "nic"
+    lines = (words for _, words in words_of(text.replace(",", " "), "#"))
+    first, second = next(lines, []), next(lines, [])
+    if suffix == ".csv" and first and not is_number(first[0]):
+        found = next((of for column, of in _COLUMNS.items() if column in first), None)
+    else:
+        found = _of_lines(first, second)
+    if found is None:
+        raise UserError([Problem(file.name, "what it holds is not known", _ALLOWED)])
+    return found
+
+
+def _of_json(content: object) -> str:
+    """Return what a JSON document holds."""
+    if sonic.is_config(content):
+        return "switch"
+    tables = content if isinstance(content, dict) else {}
+    ranks = [of for of in tables.values() if isinstance(of, list) and of]
+    if ranks and len(ranks) == len(tables) and all(type(one) is int for of in ranks for one in of):
+        return "groups"
+    return "network"
+
+
+def _of_lines(first: list[str], second: list[str]) -> str | None:
+    """Return what a file of the HPCC family holds, by its first two lines."""
+    counted = len(first) == 1 and whole(first[0]) is not None
+    holds = {
+        "settings": hpcc_config.is_config(first),
+        "messages": counted and (len(second) in (5, 6) or (first == ["0"] and not second)),
+        "network": len(first) in (3, 4, 6) and all(map(is_number, first[:3])),
+        "sizes": 2 in (len(first), len(second)) and bool(first) and is_number(first[0]),
+        "trace": counted,
+    }
+    return next((of for of, does in holds.items() if does), None)

@@ -1,0 +1,144 @@
+"""What `import` assumes of a network, so that it can run."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyorch.base.units import LENGTHS, is_number, parse_delay, parse_rate
+from pyorch.readers import door
+from pyorch.readers.graphs import ERRORS, Graph, degrees, named_hosts, parts_of, without
+
+RATES = {"rate": "", "LinkSpeedRaw": "bps", "bandwidth": "", "capacity": "", "speed": ""}
+"""Attributes of links that may be their rate, and its unit if they have none."""
+DELAYS = {"delay": "", "latency": "", "dist": "km", "length": "km"}
+"""The same of delays."""
+RATE, DELAY = "100Gbps", "1us"
+"""Of links that have none."""
+
+
+@dataclass
+class Assumed:
+    """A [topology]. losses: [[node]] entries of ports that lose frames."""
+
+    table: dict[str, Any]
+    losses: list[dict[str, Any]] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def assumed(file: Path, graph: Graph, folder: Path) -> Assumed:
+    """Return the [topology] of a file for an experiment in a folder."""
+    found = Assumed({"kind": "file", "file": os.path.relpath(file, folder)})
+    if door.format_of(file.name, "network") is None:
+        found.table["format"] = "hpcc"
+    found.table |= {"rate": RATE, "delay": DELAY}
+    for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
+        _attribute(found, graph, (key, default), names)
+    graph = _connected(found, graph)
+    pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
+    degree = degrees(graph)
+    if max(pairs.values(), default=1) > 1:
+        found.table["parallel"] = "merge"
+        many = sum(1 for count in pairs.values() if count > 1)
+        told = f"{many} pairs of nodes have several links: each becomes one of the summed rates"
+        found.assumed.append(told)
+        degree = Counter(end for pair in pairs for end in pair)
+    hosts = _hosts(found, graph)
+    split = max((degree[name] for name in hosts), default=1) > 1
+    if split:
+        found.table["several_links"] = "split"
+        told = "hosts have several links: each becomes a server of NAME-0, NAME-1, ..., and its "
+        found.assumed.append(told + "messages take the links in turn")
+    if graph.servers:
+        told = "NVSwitches are the scale-up domain of each server, without contention inside"
+        found.assumed.append(told)
+    _losses(found, graph, hosts if split else set())
+    return found
+
+
+def _connected(found: Assumed, graph: Graph) -> Graph:
+    """Return what is used of a network that falls apart: its largest part, without loops."""
+    parts = parts_of(graph)
+    loops = sum(1 for edge in graph.edges if edge.a == edge.b)
+    if len(parts) < 2 and not loops:
+        return graph
+    found.table["parts"] = "largest"
+    largest = max(parts, key=len)
+    if len(parts) > 1:
+        what = f"{len(graph.nodes) - len(largest)} nodes in {len(parts) - 1} parts"
+        found.left_out.append(f"{what} that are not connected with the other {len(largest)}")
+    if loops:
+        found.left_out.append(f"{loops} links that lead from a node to itself")
+    return without(graph, set(graph.nodes) - largest)
+
+
+def _hosts(found: Assumed, graph: Graph) -> set[str]:
+    """Return the hosts by their roles; where there are none, one is added to each node."""
+    hosts = named_hosts(graph)
+    if len(hosts) > 1:
+        return hosts
+    each = 1 if len(graph.nodes) > 1 else 2
+    found.table |= {"hosts": [], "add_hosts": each}
+    told = "no hosts" if not hosts else "one host only"
+    found.assumed.append(f"the file has {told}: every node is a switch, with {each} hosts added")
+    return set()
+
+
+def _attribute(
+    found: Assumed, graph: Graph, key: tuple[str, str], names: Mapping[str, str]
+) -> None:
+    """Choose the attribute of links that is their rate or delay, and its unit."""
+    name, default = key
+    have = Counter(one for edge in graph.edges for one in edge.attributes)
+    chosen = next((one for one in names if have[one]), None)
+    missing = len(graph.edges) - (have[chosen] if chosen else 0)
+    if missing:
+        found.assumed.append(f"{missing} of {len(graph.edges)} links have no {name}: {default}")
+    if chosen is None:
+        return
+    values = [
+        str(edge.attributes[chosen]).strip() for edge in graph.edges if chosen in edge.attributes
+    ]
+    bare = any(is_number(value) for value in values)
+    unit = names[chosen] if bare else ""
+    parse = parse_rate if name == "rate" else parse_delay
+    try:
+        for value in values:
+            parse(f"{value}{unit}" if is_number(value) else value)
+    except ValueError as error:
+        told = f"attribute {chosen!r} of links is not read as their {name}: {error}"
+        found.left_out.append(told)
+        found.assumed.append(f"all links have a {name} of {default}")
+        return
+    if chosen != name:
+        found.table[f"{name}_attribute"] = chosen
+    if unit:
+        found.table[f"{name}_unit"] = unit
+        length = ", as a length of cable, 5 ns a metre" if unit in LENGTHS else ""
+        found.assumed.append(f"attribute {chosen!r} of links is their {name} in {unit}{length}")
+
+
+def _losses(found: Assumed, graph: Graph, split: set[str]) -> None:
+    """Note the ports of links that lose frames. split: hosts of which each link has one."""
+    used: Counter[str] = Counter()
+    ports: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        ends = []
+        for name in (edge.a, edge.b):
+            ends.append(f"{name}-{used[name]}" if name in split else name)
+            used[name] += 1
+        if ERRORS in edge.attributes:
+            ports.setdefault(edge.attributes[ERRORS], []).extend(
+                [":".join(ends), ":".join(reversed(ends))]
+            )
+    if ports:
+        found.table["error_rates"] = "ignore"
+        count = sum(map(len, ports.values())) // 2
+        found.assumed.append(f"{count} links lose frames: loss_rate of their ports")
+    for rate, names in ports.items():
+        found.losses.append({"names": names, "port": {"loss_rate": float(rate)}})
