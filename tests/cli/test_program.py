@@ -232,20 +232,31 @@ def test_init_begins_with_a_template(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "is there already" in capsys.readouterr().err
     assert init("other", "fabrik") == 2
     told = capsys.readouterr().err
-    assert "allowed: deadlock, fabric, incast, ring\n    hint: did you mean 'fabric'?" in told
+    allowed = "deadlock, fabric, hardware, incast, ring"
+    assert f"allowed: {allowed}\n    hint: did you mean 'fabric'?" in told
     assert not (tmp_path / "other").exists()
     names = sorted(file.name for file in (tmp_path / "mine" / "experiments").glob("*.toml"))
     assert names == ["fabric.toml", "ring.toml"]
 
 
 @pytest.mark.cpp
-@pytest.mark.parametrize("template", ["fabric", "ring", "deadlock", "incast"])
+@pytest.mark.parametrize("template", ["fabric", "ring", "deadlock", "incast", "hardware"])
 def test_every_template_is_ready_to_run(tmp_path: Path, template: str) -> None:
     """It loads without a problem, and nothing it measures will be empty."""
     assert init("mine", template) == 0
     study = Study.load(template, paths=Paths(tmp_path / "mine"))
     assert study.remarks_on_plan() == []
     assert study.plan().experiment.question
+
+
+@pytest.mark.cpp
+def test_a_row_of_ones_own_is_judged(tmp_path: Path) -> None:
+    """The template for measurements runs as it is: 4096 B of 4178 at 100 Gb/s, as the NIC's."""
+    assert init("mine", "hardware") == 0
+    study = Study.load("hardware", paths=Paths(tmp_path / "mine"))
+    study.run()
+    assert study.runs["goodput"].item() == pytest.approx(1e11 * 4096 / 4178, rel=1e-3)
+    assert study.verdicts["verdict"].tolist() == ["agrees"]
 
 
 def in_sdist() -> set[str]:
