@@ -8,6 +8,7 @@
 #include "ns3/lossless-switch.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <sstream>
 
 namespace ns3
@@ -28,17 +29,20 @@ const char* const CAUSE_NAMES[N_DROP_CAUSES] = {"headroom full",
 const char* const CAUSE_KEYS[N_DROP_CAUSES] =
     {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme", "corrupted"};
 
-/// Does a node receive over a link that may corrupt frames?
+/// May a link of a node corrupt frames, of it or to it?
 /// @param node the node. @return true if so.
 bool
 HasErrors(const FabricNode& node)
 {
     for (uint16_t index = 0; index < node.GetNPorts(); ++index)
     {
-        const Port& sender = node.GetPort(index).GetPeer();
-        if (sender.GetBitErrorRate() > 0 || sender.GetLossRate() > 0)
+        const Port& port = node.GetPort(index);
+        for (const Port* sender : std::initializer_list<const Port*>{&port, &port.GetPeer()})
         {
-            return true;
+            if (sender->GetBitErrorRate() > 0 || sender->GetLossRate() > 0)
+            {
+                return true;
+            }
         }
     }
     return false;

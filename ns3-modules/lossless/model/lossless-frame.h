@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace ns3
@@ -100,6 +101,9 @@ struct Telemetry
     void Assign(const Telemetry& other);
 };
 
+/// Number on a link of a frame that no LinkRetry protects.
+inline constexpr uint32_t NO_SEQUENCE = std::numeric_limits<uint32_t>::max();
+
 /// Bytes of a frame for use by schemes; see FramePool::ReserveSchemeBytes.
 inline constexpr uint32_t SCHEME_BYTES = 8;
 /// Those bytes.
@@ -146,9 +150,10 @@ struct alignas(64) Frame
     bool truncated{false};   //!< DATA: a switch has cut off its end (AdmissionAgent); NACK: the
                              //!< packet answered came so
     // Accessed by its end nodes
-    uint16_t payload{0};            //!< payload bytes in it
-    uint32_t src{0};                //!< source node
-    uint32_t psn{0};                //!< packet sequence number
+    uint16_t payload{0};                //!< payload bytes in it
+    uint32_t src{0};                    //!< source node
+    uint32_t psn{0};                    //!< packet sequence number
+    uint32_t linkSequence{NO_SEQUENCE}; //!< number on the current link, of a LinkRetry
     std::array<uint64_t, 2> word{}; //!< DATA: [0] 1 requests an ACK; ACK, NACK: [0] next packet in
                                     //!< order, [1] packet answered; SIGNAL: defined by the scheme
     Telemetry* telemetry{nullptr};  //!< DATA: of its path; ACK, NACK: of the data frame they

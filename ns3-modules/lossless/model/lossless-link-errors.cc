@@ -17,16 +17,24 @@ LinkErrors::LinkErrors(double bitErrorRate, double lossRate, int64_t stream)
     : m_random(CreateObject<UniformRandomVariable>())
 {
     m_random->SetStream(stream);
-    m_bits = Trials{bitErrorRate, Draw(bitErrorRate)};
-    m_frames = Trials{lossRate, Draw(lossRate)};
+    m_bits = Trials{bitErrorRate, DrawAhead(bitErrorRate)};
+    m_frames = Trials{lossRate, DrawAhead(lossRate)};
+}
+
+LinkErrors::~LinkErrors() = default;
+
+LinkErrors::Fate
+LinkErrors::Draw(uint32_t bytes)
+{
+    const bool wrong = Damages(bytes);
+    const bool lost = Fails(m_frames, 1);
+    return lost ? Fate::LOST : wrong ? Fate::WRONG : Fate::GOOD;
 }
 
 bool
-LinkErrors::Loses(uint32_t bytes)
+LinkErrors::Damages(uint32_t bytes)
 {
-    const bool wrong = Fails(m_bits, 8.0 * bytes);
-    const bool lost = Fails(m_frames, 1);
-    return wrong || lost;
+    return Fails(m_bits, 8.0 * bytes);
 }
 
 bool
@@ -37,12 +45,12 @@ LinkErrors::Fails(Trials& trials, double count)
     {
         return false;
     }
-    trials.ahead = Draw(trials.rate); // independent trials: those behind the frame start anew
+    trials.ahead = DrawAhead(trials.rate); // independent trials: those behind the frame start anew
     return true;
 }
 
 double
-LinkErrors::Draw(double rate)
+LinkErrors::DrawAhead(double rate)
 {
     if (rate == 0)
     {

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -147,6 +148,7 @@ Port::~Port() = default;
 void
 Port::DoDispose()
 {
+    m_retry = nullptr;
     m_chain.Clear();
     m_egress.Clear();
     Object::DoDispose();
@@ -183,6 +185,10 @@ Port::SetCell(uint16_t cell)
     m_pending.SetPlace(next());
     m_transmitEnd.SetPlace(next());
     m_wake.SetPlace(next());
+    if (m_retry)
+    {
+        m_retry->SetPlaces(next);
+    }
 }
 
 void
@@ -194,6 +200,13 @@ Port::AddFlowControl(Ptr<FlowControl> flowControl)
                         << " that has already started: it would never be started; agents must add "
                            "flow controls in SetUp");
     flowControl->SetPort(this);
+    if (auto* retry = dynamic_cast<LinkRetry*>(PeekPointer(flowControl)))
+    {
+        NS_ABORT_MSG_IF(m_retry,
+                        flowControl->GetInstanceTypeId().GetName()
+                            << " was added to a chain that has a retry already; a link has one");
+        m_retry = retry;
+    }
     m_chain.Add(flowControl);
     m_egress.AddRoles(PeekPointer(flowControl));
 }
@@ -217,6 +230,12 @@ Port::SetErrorStream(int64_t stream)
     {
         m_errors = std::make_unique<LinkErrors>(GetBitErrorRate(), GetLossRate(), stream);
     }
+}
+
+void
+Port::SetErrors(std::unique_ptr<LinkErrors> errors)
+{
+    m_errors = std::move(errors);
 }
 
 Egress::Service
@@ -317,6 +336,13 @@ Port::Launch(Frame* frame, Way way)
     Kick();
 }
 
+bool
+Port::Insert(uint32_t bytes)
+{
+    m_inserted += m_busy ? bytes : 0;
+    return !m_errors || !m_errors->Damages(bytes);
+}
+
 void
 Port::Block(uint16_t queue)
 {
@@ -397,6 +423,19 @@ Port::TransmitNext()
     {
         return;
     }
+    if (m_retry) [[unlikely]]
+    {
+        const bool passes = !m_macQueue.IsEmpty() && !m_retry->Protects(*m_macQueue.Head());
+        if (const auto next = m_retry->GetRepeat(); next.bytes > 0 && !passes)
+        {
+            Repeat(next);
+            return;
+        }
+        if (!m_retry->MaySend() && !passes)
+        {
+            return;
+        }
+    }
     if (!m_macQueue.IsEmpty())
     {
         Transmit(m_macQueue.Pop());
@@ -468,7 +507,7 @@ Port::Transmit(Frame* frame)
 {
     m_busy = true;
     const int64_t wire = frame->bytes + static_cast<int64_t>(m_overhead);
-    const int64_t time = GetTimeOf(wire);
+    const int64_t time = TakeTimeOf(wire);
     m_counters.wireOut[frame->cls] += wire;
     m_departure = Departure::Of(*frame);
     m_departure.egress = m_index;
@@ -479,19 +518,52 @@ Port::Transmit(Frame* frame)
         frame->paced = false;
         m_node->NotifyLeft(*frame); // may Kick: the port is already busy
     }
-    if (m_errors && m_errors->Loses(frame->bytes)) [[unlikely]]
+    const LinkErrors::Fate fate = DrawFate(frame->bytes);
+    const bool isProtected = m_retry && m_retry->Protects(*frame);
+    if (fate != LinkErrors::Fate::GOOD && !isProtected) [[unlikely]]
     {
         frame->lost = true;
         frame->corrupted = true;
         NoteModelChange(); // it may have been a release
     }
     m_transmitTrace(*this, *frame);
-    m_peer->m_inbound.Send(time + m_delay, frame);
-    m_transmitEnd.Schedule(time);
+    PutOnWire(isProtected ? m_retry->NotifySent(frame, fate, NowPs() + time) : frame, time);
     if (m_releaseAt == ReleaseAt::START)
     {
         ReleaseDeparture();
     }
+}
+
+void
+Port::Repeat(LinkRetry::Repeat next)
+{
+    m_busy = true;
+    const int64_t wire = next.bytes + static_cast<int64_t>(m_overhead);
+    const int64_t time = TakeTimeOf(wire);
+    m_counters.wireOut[next.cls] += wire;
+    PutOnWire(m_retry->NotifyRepeated(DrawFate(next.bytes), NowPs() + time), time);
+}
+
+void
+Port::PutOnWire(Frame* frame, int64_t time)
+{
+    if (frame) [[likely]]
+    {
+        m_peer->m_inbound.Send(time + m_delay, frame);
+    }
+    m_transmitEnd.Schedule(time);
+}
+
+LinkErrors::Fate
+Port::DrawFate(uint32_t bytes) const
+{
+    return m_errors ? m_errors->Draw(bytes) : LinkErrors::Fate::GOOD;
+}
+
+int64_t
+Port::TakeTimeOf(int64_t wire)
+{
+    return GetTimeOf(wire + std::exchange(m_inserted, 0));
 }
 
 void
@@ -512,11 +584,20 @@ Port::TransmitEnd()
     ReleaseDeparture();
     m_busy = false;
     TransmitNext();
+    m_inserted = m_busy ? m_inserted : 0; // they took their time while the wire was idle
 }
 
 void
 Port::Arrive(Frame* frame)
 {
+    if (m_retry) [[unlikely]]
+    {
+        frame = m_retry->NotifyArrival(frame);
+        if (!frame)
+        {
+            return;
+        }
+    }
     if (frame->lost)
     {
         frame->ingress = m_index;
@@ -623,7 +704,9 @@ uint64_t
 Port::CountHeld() const
 {
     uint64_t held = m_controlQueue.GetFrames() + m_egress.CountFrames();
-    m_inbound.ForEach([&held](const Frame& frame) { held += frame.kind != FrameKind::MAC; });
+    const auto count = [&held](const Frame& frame) { held += frame.kind != FrameKind::MAC; };
+    ForEachKept(count);
+    m_inbound.ForEach(count);
     return held;
 }
 

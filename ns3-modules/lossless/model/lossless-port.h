@@ -13,6 +13,7 @@
 #include "lossless-frame.h"
 #include "lossless-link-end.h"
 #include "lossless-link-errors.h"
+#include "lossless-link-retry.h"
 
 #include "ns3/traced-callback.h"
 
@@ -85,6 +86,9 @@ class Port : public LinkEnd
     /// Draw losses on the link from a random stream, if it has any. Before the start.
     /// @param stream number of a stream for this port alone.
     void SetErrorStream(int64_t stream);
+    /// Let the fates of frames on the link be chosen otherwise. After SetErrorStream.
+    /// @param errors what chooses them.
+    void SetErrors(std::unique_ptr<LinkErrors> errors);
     /// Tell its events where they belong. Precondition: attached.
     /// @param cell of its node, see eventloop::CellLoop.
     void SetCell(uint16_t cell);
@@ -155,6 +159,11 @@ class Port : public LinkEnd
             TransmitNext();
         }
     }
+
+    /// Put a message of the physical layer between the blocks on the wire: it waits for nothing,
+    /// and what is sent next ends later by its time, unless the wire is idle in between.
+    /// @param bytes its size. @return true if it arrives undamaged.
+    bool Insert(uint32_t bytes);
 
     /// Block a queue until Unblock; several flow controls may do so.
     /// @param queue egress queue.
@@ -233,8 +242,8 @@ class Port : public LinkEnd
     bool IsUnjudged() const;
 
     /**
-     * @brief Visit the MAC control frames on their way to this port: those waiting at the peer, on
-     * the wire, or not yet in effect.
+     * @brief Visit the MAC control frames on their way to this port: those waiting at the peer, to
+     * be sent or repeated, on the wire, or not yet in effect.
      *
      * @tparam F takes a const Frame&.
      * @param look called with each.
@@ -252,6 +261,7 @@ class Port : public LinkEnd
         {
             lookAtControl(*frame);
         }
+        m_peer->ForEachKept(lookAtControl);
         m_inbound.ForEach(lookAtControl);
         m_pending.ForEach(lookAtControl);
         m_ideal.ForEach(lookAtControl);
@@ -310,7 +320,8 @@ class Port : public LinkEnd
         return m_egress.GetHolds().IsPaused(cls);
     }
 
-    /// Frames in its queues and on the wire towards it, MAC frames not counted. @return count.
+    /// Frames in its queues, kept to be repeated, and on the wire towards it, MAC frames not
+    /// counted. @return count.
     uint64_t CountHeld() const;
     /// TracedCallback signature of pauses.
     /// @param port the port. @param cls class. @param on whether it is paused.
@@ -344,6 +355,10 @@ class Port : public LinkEnd
     void Launch(Frame* frame, Way way);
     void TransmitNext();
     void Transmit(Frame* frame);
+    void Repeat(LinkRetry::Repeat next);
+    void PutOnWire(Frame* frame, int64_t time);
+    LinkErrors::Fate DrawFate(uint32_t bytes) const;
+    int64_t TakeTimeOf(int64_t wire);
     void TransmitEnd();
     void Arrive(Frame* frame);
     void Wake();
@@ -352,6 +367,17 @@ class Port : public LinkEnd
     void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
     void TellReceived(Frame& frame, int64_t queueBytes) const;
     void TellReleased(const Departure& departure, int64_t queueBytes) const;
+
+    /// Call a function with each frame that is kept to be repeated.
+    template <class F>
+    void ForEachKept(F look) const
+    {
+        for (const Frame* frame = m_retry ? m_retry->GetKept().Head() : nullptr; frame;
+             frame = frame->next)
+        {
+            look(*frame);
+        }
+    }
 
     bool IsIngressWatched() const
     {
@@ -368,6 +394,8 @@ class Port : public LinkEnd
     FrameFifo m_controlQueue;             //!< frames of CONTROL_CLASS
     Egress m_egress;                      //!< all other frames
     std::unique_ptr<LinkErrors> m_errors; //!< of what it sends; null if there are none
+    LinkRetry* m_retry{nullptr};          //!< of the chain; null if there is none
+    int64_t m_inserted{0};                //!< bytes put between blocks that have yet to take time
     ReleaseAt m_releaseAt;                //!< when bytes leave the buffer (attribute)
     States m_states;                      //!< handling of waiting state messages (attribute)
     Departure m_departure;                //!< the frame in transmission
