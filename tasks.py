@@ -6,6 +6,7 @@ The tasks only read the command line; what they do is in pyorch/cli and in tools
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from invoke.context import Context
@@ -131,6 +132,14 @@ def report(
     from tools.reproduction import command
 
     return command.report(of.name, of.overrides, of.seeds, paper)
+
+
+@task(help={"out": "folder for both; default dist"})
+def wheel(context: Context, out: str = "dist") -> None:
+    """Make what a release publishes: a wheel with the compiled modules, and its sources."""
+    from tools import wheels
+
+    finish(wheels.wheel(Path(out)))
 
 
 @task

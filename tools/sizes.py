@@ -65,7 +65,7 @@ FEATURES = (
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py cli/schema.py"),
     _feature("new schemes", 290, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 670, "trace cli/trace.py"),
-    _feature("the build of the C++ modules", 2_190, "build cli/build.py"),
+    _feature("the build of the C++ modules", 2_310, "build cli/build.py"),
     _feature(
         "Study and notebooks",
         1_430,
@@ -73,7 +73,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_150, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
-    _feature("jobs of ranks", 4_000, "addons/jobs"),
+    _feature("jobs of ranks", 4_060, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

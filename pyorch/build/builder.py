@@ -17,14 +17,14 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.base.fingerprint import modules_of
 from pyorch.base.paths import Paths, project_root
-from pyorch.build import compile_log, finished, sources
-from pyorch.build.finished import STAMP
+from pyorch.build import compile_log, finished, shipped, sources
+from pyorch.build.finished import MODULES, STAMP
 from pyorch.build.info import BuildInfo
 from pyorch.build.profiles import TEST_FLAGS, flags_of
 from pyorch.build.schema import FACADE_MODULE
 from pyorch.build.sources import CMAKE_FOLDER, Module
 from pyorch.build.toolchain import Ns3, Toolchain, find_compiler, find_ns3, find_toolchain
-from pyorch.build.wheel import base_targets, cmake_targets, parse_targets
+from pyorch.build.wheel import TARGETS, base_targets, cmake_targets, parse_targets
 
 #: In the working folder: what it was made from, unless a build was killed there, and since when.
 _IDENTITY = "identity.json"
@@ -32,12 +32,8 @@ _BEGAN = "began"
 #: In a profile's folder: where CMake and Ninja compile, and their last output.
 _WORK = "work"
 _LOG = "build.log"
-#: The results of a build, one module a line: name, file, libraries it links.
-_MODULES = "modules.txt"
 #: The folder in which tests find an ns3/test.h that precedes the wheel's.
 _TESTING = "testing"
-#: The wheel's libraries for CMake, with the macros they were compiled with.
-_TARGETS = "ns3-targets.cmake"
 #: Maximum length of the list of module names in the name of a build folder.
 _LONGEST = 60
 #: How often to compile again if sources keep changing.
@@ -189,7 +185,7 @@ def _joined(modules: Sequence[Module]) -> str:
 def _ensure(request: _Request) -> BuildInfo:
     """Return a build, compiled if necessary. Raises UserError."""
     ns3 = find_ns3()
-    info = _finished(request, ns3)
+    info = _finished(request, ns3) or _unpacked(request, ns3)
     if info is not None:
         return info
     if request.first is not None:
@@ -218,6 +214,23 @@ def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
     return None
 
 
+def _unpacked(request: _Request, ns3: Ns3) -> BuildInfo | None:
+    """The build that came with this package, if that is the one; it needs no compiler."""
+    compiler = shipped.compiler()
+    is_whole = not (request.tests or request.base or request.only)
+    if compiler is None or request.profile != "release" or not is_whole:
+        return None
+    fingerprint = _fingerprint(request, ns3.version, compiler)
+    folder = _folder(request, ns3, fingerprint)
+    try:
+        with finished.compiling(request.folder, request.say):
+            if not (folder / STAMP).is_file():  # perhaps by another process meanwhile
+                shipped.unpack(folder, fingerprint, ns3, request.say)
+            return _open(folder)
+    except OSError as error:
+        raise storage_error(error, request.folder) from error
+
+
 def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:
     cache = request.folder.parent / _PRINTS if request.folder.parent.is_dir() else None
     return sources.fingerprint(request.modules, ns3, compiler, request.flags, FACADE_MODULE, cache)
@@ -229,13 +242,19 @@ def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:
     return replace(info, programs=programs) if finished.hold(programs) else None
 
 
-def _compilers(request: _Request) -> set[str]:
-    """The compiler; without one, those of the finished builds, which no longer need one."""
+def _compilers(request: _Request) -> Sequence[str]:
+    """That of the build that came with this package, if one did, and the one that is here.
+
+    Without one those of the finished builds, which no longer need it.
+    """
+    brought = shipped.compiler()
+    known = [] if brought is None else [brought]
     try:
-        return {str(find_compiler())}
+        known.append(str(find_compiler()))
     except UserError:
         stamps = map(_read_stamp, finished.builds_in(request.folder))
-        return {stamp["compiler"] for stamp in stamps if stamp is not None}
+        known += [stamp["compiler"] for stamp in stamps if stamp is not None]
+    return list(dict.fromkeys(known))
 
 
 def _folder(request: _Request, ns3: Ns3, fingerprint: str) -> Path:
@@ -354,7 +373,7 @@ def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
     files = {f"include/ns3/{path.name}": _content_of(path) for path in _files(work / "include/ns3")}
     made = (work / "lib" / library.name for library in info.libraries)
     files |= {f"lib/{path.name}": path for path in made if path.is_file()}
-    files |= {name: work / name for name in (_MODULES, _TARGETS)}
+    files |= {name: work / name for name in (MODULES, TARGETS)}
     finished.place(files, new, next(iter(finished.builds_in(request.folder)), None))
     names = [str(path.relative_to(new)) for path in sorted(new.rglob("*")) if path.is_file()]
     sizes = {name: (new / name).stat().st_size for name in names}
@@ -421,7 +440,7 @@ def _working_folder(request: _Request, tools: Toolchain) -> Iterator[None]:
 
 
 def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
-    targets = request.work / _TARGETS
+    targets = request.work / TARGETS
     text = cmake_targets(tools.ns3, parse_targets(tools.ns3.targets.read_text(encoding="utf-8")))
     _write_if_new(targets, text)
     base = request.work / "base-targets.cmake"
@@ -485,7 +504,7 @@ def _info(request: _Request, tools: Toolchain, fingerprint: str, folder: Path) -
 
 def _read_modules(folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the results of a build: the library of each module, and the libraries it links."""
-    lines = (folder / _MODULES).read_text(encoding="utf-8").splitlines()
+    lines = (folder / MODULES).read_text(encoding="utf-8").splitlines()
     return {name: (file, needs) for name, file, *needs in map(str.split, lines)}
 
 

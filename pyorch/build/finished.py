@@ -18,6 +18,8 @@ from pyorch.base.files import sync, sync_all
 
 #: The file in a finished build that contains its BuildInfo.
 STAMP = "build.json"
+#: The modules in a finished build, one a line: name, file, libraries it links.
+MODULES = "modules.txt"
 #: In a profile's folder: a lock held by the process that compiles there.
 LOCK = ".lock"
 #: In a finished build: a lock held by the processes that use it.

@@ -13,6 +13,9 @@ from pathlib import Path
 from pyorch.build.info import BuildInfo
 from pyorch.build.toolchain import Ns3
 
+#: The wheel's libraries for CMake, with the macros they were compiled with.
+TARGETS = "ns3-targets.cmake"
+
 _TARGET = re.compile(
     r"set_target_properties\(ns3::(?P<name>[\w-]+) PROPERTIES(?P<body>.*?)\n\)", re.DOTALL
 )
@@ -58,7 +61,7 @@ def cmake_targets(ns3: Ns3, libraries: Mapping[str, WheelLibrary]) -> str:
     there = {
         name: library for name, library in libraries.items() if library_file(ns3, name).is_file()
     }
-    lines = [f'set(NS3_VER "{ns3.release}")']
+    lines = [f'set(NS3_VER "{ns3.release}")', f"set(NS3_INCLUDE [[{ns3.include}]])"]
     for name, library in there.items():
         needs = ";".join(f"ns3::{need}" for need in library.needs if need in there)
         lines += [

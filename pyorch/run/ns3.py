@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
+from pyorch.build.wheel import TARGETS
 
 if TYPE_CHECKING:
     from pyorch.build.facade import SimulationClass
@@ -117,7 +118,7 @@ def _load_libraries(info: "BuildInfo") -> Any:
 
 def _define_like_the_wheel(cppyy: Any, info: "BuildInfo") -> None:
     """Define the macros the libraries were compiled with: NS_LOG and NS_ASSERT need them."""
-    targets = info.folder / "ns3-targets.cmake"
+    targets = info.folder / TARGETS
     marker = "INTERFACE_COMPILE_DEFINITIONS [["
     lines = targets.read_text(encoding="utf-8").splitlines()
     texts = [line.split(marker)[1].removesuffix("]]") for line in lines if marker in line]

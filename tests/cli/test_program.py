@@ -24,7 +24,7 @@ from pyorch.study import Study
 from tests.inputs import ROOT
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff"}
+DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff", "wheel"}
 
 
 @pytest.fixture(autouse=True)
