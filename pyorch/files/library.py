@@ -16,7 +16,7 @@ from pyorch.base.reading import read_toml
 
 FOLDER = "schemes"
 """Below experiments/."""
-_PATTERNS = ("*.toml", "combined/*.toml")
+_PATTERNS = ("*.toml", "combined/*.toml", "shipped/*.toml")
 _CALL = "'invoke schemes library' tells what each is"
 
 

@@ -36,13 +36,15 @@ class Asic:
 
 @dataclass(frozen=True)
 class Shipped:
-    """The headroom of a queue that a switch is shipped with: pg_profile_lookup.ini of SONiC, xoff.
+    """A profile of a queue that a switch is shipped with: pg_profile_lookup.ini of SONiC.
 
-    headroom: by rate [bit/s] and length of the cable [m], in bytes.
+    headroom: xoff, by rate [bit/s] and length of the cable [m], in bytes. xon_offset: how far below
+    XOFF it resumes [B]; 0: the profile gives XON in another way.
     """
 
     switch: str
     headroom: Mapping[int, Mapping[int, int]]
+    xon_offset: int = 0
 
     def at(self, rate: int, metres: float) -> tuple[int, int] | None:
         """Return the length and the headroom of the shortest profile that covers a cable."""
@@ -103,18 +105,20 @@ def _by_rate(
 
 _SHORT_TO_LONG = (5, 40, 300)
 SHIPPED: Mapping[str, Shipped] = {
+    "trident2": Shipped("Dell S6000", _by_rate({10: (55_120,), 40: (55_120,)}, (300,)), 2496),
     "tomahawk": Shipped(
-        "Arista 7060CX", _by_rate({100: (165_568, 177_632, 268_736)}, _SHORT_TO_LONG)
+        "Arista 7060CX", _by_rate({100: (165_568, 177_632, 268_736)}, _SHORT_TO_LONG), 2288
     ),
     "tomahawk2": Shipped(
-        "Arista 7260CX3-D96C16", _by_rate({100: (96_928, 177_632, 268_736)}, _SHORT_TO_LONG)
+        "Arista 7260CX3-D96C16", _by_rate({100: (96_928, 177_632, 268_736)}, _SHORT_TO_LONG), 2496
     ),
-    "trident3": Shipped("Arista 7050CX3", _by_rate({100: (160_000,)}, (300,))),
+    "trident3": Shipped("Arista 7050CX3", _by_rate({100: (160_000,)}, (300,)), 4608),
     "tomahawk3": Shipped(
         "Dell Z9332f",
         _by_rate(
             {100: (68_580, 74_422, 117_348), 400: (178_562, 201_930, 373_888)}, _SHORT_TO_LONG
         ),
+        2540,
     ),
     "tomahawk5": Shipped(
         "Dell Z9864F",
@@ -126,6 +130,7 @@ SHIPPED: Mapping[str, Shipped] = {
             },
             _SHORT_TO_LONG,
         ),
+        3556,
     ),
     "tomahawk6": Shipped(
         "Nokia H6 P128",
@@ -137,6 +142,7 @@ SHIPPED: Mapping[str, Shipped] = {
             },
             _SHORT_TO_LONG,
         ),
+        4200,
     ),
     "spectrum3": Shipped(
         "NVIDIA SN4700",

@@ -503,6 +503,7 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
         ("shared, Bs", _size(switch.shared), "size - lossy pool - headroom", _DSH),
         ("XOFF, static", _size(switch.share), "Bs / (ports x classes)", "derived"),
         ("XON, static", _size(switch.share - switch.gap), "XOFF - 2 L", "GFC, section 4.1"),
+        *_shipped_xon(switch),
         (
             f"one queue, alpha {switch.alpha:g}",
             _size(alone),
@@ -553,6 +554,15 @@ def _allowed_rows(switch: Switch, ports: Ports, at: str) -> list[Sequence[str]]:
         metres, size = found
         rows.append((f"  as shipped{at}", _size(size), f"{profile.switch}, {metres} m", "SONiC"))
     return rows
+
+
+def _shipped_xon(switch: Switch) -> list[Sequence[str]]:
+    """XON with the gap to XOFF that is shipped, if it is known."""
+    profile = SHIPPED.get(switch.asic)
+    if not profile or not profile.xon_offset:
+        return []
+    offset = profile.xon_offset
+    return [("  as shipped", _size(switch.share - offset), f"XOFF - {offset} B", "SONiC")]
 
 
 def _stage_lines(switch: Switch) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch.sizing import theory
-from pyorch.sizing.asics import SHIPPED
+from pyorch.sizing.asics import ASICS, SHIPPED
 from tests import fluid as fluid_model
 
 GBPS = 10**9
@@ -172,3 +172,14 @@ def test_what_is_shipped_covers_the_cable() -> None:
     assert dell.at(400 * 10**9, 300) == (300, 839_216)
     assert dell.at(400 * 10**9, 301) is None
     assert dell.at(25 * 10**9, 5) is None
+
+
+@pytest.mark.parametrize("chip", sorted(SHIPPED))
+def test_what_is_shipped_is_whole_cells(chip: str) -> None:
+    """A buffer has nothing smaller; Broadcom's profiles say so, gaps of 10 to 18 cells included."""
+    cell, profile = ASICS[chip].cell, SHIPPED[chip]
+    assert profile.xon_offset % cell == 0
+    assert not profile.xon_offset or 10 <= profile.xon_offset / cell <= 18
+    sizes = [size for by_length in profile.headroom.values() for size in by_length.values()]
+    if profile.xon_offset:
+        assert {size % cell for size in sizes} == {0}
