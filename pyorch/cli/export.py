@@ -11,6 +11,7 @@ from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.network import topology
 from pyorch.plan import RunSpec
+from pyorch.readers import door as readers
 from pyorch.setting.attributes import Catalogue
 from pyorch.sizing.checks import frames
 from pyorch.study import Study
@@ -29,12 +30,12 @@ FORMATS: Mapping[str, Callable[[Scene], Written]] = {
 @command
 def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], seeds: str) -> int:
     """Write the files into a folder, and say what they do not say."""
-    if kind not in FORMATS:
+    formats = FORMATS if kind in FORMATS else {**FORMATS, **readers.writers()}
+    if kind not in formats:
         what = f"{kind!r} is not a format" if kind else "no format was given"
-        hint = "invoke goal NAME RUN" if kind == "goal" else suggest(kind, FORMATS)
-        raise UserError([Problem("--as", what, ", ".join(FORMATS), hint)])
+        raise UserError([Problem("--as", what, ", ".join(formats), suggest(kind, formats))])
     study = Study.named(name, overrides, seeds=seeds)
-    written = FORMATS[kind](scene_of(study.find(run), study.planned.experiment.types))
+    written = formats[kind](scene_of(study.find(run), study.planned.experiment.types))
     folder = expanded(out or ".")
     targets = {folder / file: text for file, text in written.files.items()}
     hint = "--out with another folder"

@@ -153,7 +153,7 @@ def export(
     of: One,
     run: Run,
     *,
-    as_: Annotated[str, "format: hpcc, htsim, graphml or csv"] = "",
+    as_: Annotated[str, "format: hpcc, htsim, goal, graphml or csv"] = "",
     out: Annotated[str, "folder to write into; default this one"] = "",
 ) -> int:
     """Write network and flows of a run as other simulators read them, and say what is left out.

@@ -9,6 +9,8 @@ each called with the file, its label in messages and a `Tell`:
 For `import` a reader may have `job`, which is called with the file, its label and a file of process
 groups or None, returns a `Job` and raises UserError.
 
+For `export` it may have `write`, which returns the `Written` of a `Scene` (pyorch.writers).
+
 A package adds a format by an entry point "pyorch.readers" of its name, for a module or an object
 with these functions; its `suffixes` tell which files are of this format, by what they hold.
 """
@@ -82,6 +84,12 @@ def reader(name: str, content: Content) -> Callable[..., Any]:
         what = f"{name!r} is not a format of {content}"
         raise UserError([Problem("format", what, one_of(known), suggest(name, known))])
     return found
+
+
+def writers() -> dict[str, Callable[..., Any]]:
+    """Return the functions of packages that write a format, by its name."""
+    found = {name: getattr(_module(name), "write", None) for name in doors.names(GROUP)}
+    return {name: write for name, write in found.items() if write is not None}
 
 
 def _module(name: str) -> object:

@@ -26,6 +26,8 @@ _USED = {
 _HEAD = (
     "speed cable size xon xoff threshold xon_offset, such as 100000 40m 18432 18432 61440 0 2496"
 )
+_NEAR = re.compile("BUFFER|MAP|PFC|QUEUE|SCHEDULER|TRIMMING|WRED")
+"""Names of tables that say something of queues."""
 _METRES = re.compile(r"(\d{1,6})m")
 MOST_PORTS = 4096
 Table = Mapping[str, Mapping[str, Any]]
@@ -77,7 +79,11 @@ def read(file: Path, lookup: Path | None = None) -> Settings:
         profile = _looked_up(lookup, (speed, cable), found)
     _buffer(found, tables.get("BUFFER_POOL", {}), profile or {}, len(ports) * classes)
     _marking(found, tables.get("WRED_PROFILE", {}))
-    found.left_out += [f"{name}: it has no counterpart" for name in sorted(set(tables) - _USED)]
+    others = sorted(set(tables) - _USED)
+    near = [name for name in others if _NEAR.search(name)]
+    found.left_out += [f"{name}: it has no counterpart" for name in near]
+    if len(others) > len(near):
+        found.left_out.append(f"{len(others) - len(near)} tables that say nothing of queues")
     return found
 
 

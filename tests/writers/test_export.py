@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from pyorch.base.findings import Findings
 from pyorch.cli.export import FORMATS, export
+from pyorch.kinds import activate
 from pyorch.network import topology
 from pyorch.network.topology import Topology
+from pyorch.readers import door
 from pyorch.traffic import base as traffic
 from pyorch.writers.scenes import Scene, Written
 
@@ -196,5 +198,41 @@ def test_the_command_writes_into_a_folder_and_overwrites_nothing(
     ]  # fmt: skip
     assert export(*args) == 2
     assert "exists already" in capsys.readouterr().err
-    assert export("gfc/two-to-one", "1", "goal", "", (), "") == 2
-    assert "goal NAME RUN" in capsys.readouterr().err
+    assert export("gfc/two-to-one", "1", "gaol", "", (), "") == 2
+    assert "did you mean 'goal'" in capsys.readouterr().err
+
+
+@given(_tables())
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_flows_come_back_from_goal(
+    tmp_path: Path, tables: tuple[dict[str, Any], list[dict[str, Any]]]
+) -> None:
+    """Every flow with its ends, its size and, to the ns, its start, by `import` and by the kind."""
+    network = _network(tables[0], tmp_path)
+    messages = [{**one, "start": f"{1000 * n}ns"} for n, one in enumerate(tables[1])]
+    for one in messages:  # who may wait for whom depends on the ranks: tests of GOAL have that
+        one.pop("after", None), one.pop("delay", None)
+    flows = _flows({"messages": messages}, network, tmp_path)
+    scene = Scene(network, flows, "explicit", 10 * SECOND, 1000, "dcqcn", ("pfc",))
+    written = door.writers()["goal"](scene)
+    assert "the network: GOAL has none" in written.left_out
+    (tmp_path / "schedule.goal").write_text(written.files["schedule.goal"], encoding="utf-8")
+    job = door.reader("goal", "job")(tmp_path / "schedule.goal", "schedule.goal", None)
+    ranks = sorted({*flows.src.tolist(), *flows.dst.tolist()})
+    assert job.ranks == len(ranks)
+    activate({})
+    hosts = [network.names[node] for node in ranks]
+    findings = Findings("x.toml")
+    entry = {"kind": "goal", "file": "schedule.goal", "hosts": hosts}
+    setting = traffic.Scene(network, tmp_path, tmp_path, 10 * SECOND)
+    form = traffic.resolve(entry, findings, ("traffic", "0"), setting)
+    assert form is not None, [one.render() for one in findings.problems]
+    again = traffic.flows([form], network, 1, 10 * SECOND)
+    columns = ("src", "dst", "sizes", "starts")
+    ours, theirs = (
+        sorted(zip(*(getattr(one, column).tolist() for column in columns), strict=True))
+        for one in (flows, again)
+    )
+    assert ours == theirs

@@ -11,11 +11,14 @@ from pathlib import Path
 from pyorch.addons.jobs import chakra_kind, goal_kind
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import Reading, schedule
+from pyorch.addons.jobs.goal_of_flows import goal_of_flows
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.network.topology import NO_NETWORK
 from pyorch.readers.records import Job
-from pyorch.traffic.base import Check, Scene
+from pyorch.traffic.base import Check
+from pyorch.traffic.base import Scene as Setting
+from pyorch.writers.scenes import Scene, Written, left_out
 
 COPIES = 8
 """Ranks that are assumed where only the trace of one is at hand."""
@@ -24,14 +27,15 @@ _TRACE = re.compile(r"(.+)\.(?:0|[1-9]\d{0,8})\.et", re.ASCII)
 
 @dataclass(frozen=True)
 class Reader:
-    """A format of jobs. suffixes: of its files."""
+    """A format of jobs. suffixes: of its files. write: if a run can be written in it."""
 
     job: Callable[[Path, str, Path | None], Job]
     suffixes: Mapping[str, Sequence[str]]
+    write: Callable[[Scene], Written] | None = None
 
 
 def _check(file: Path) -> Check:
-    return Check(Findings(file.name), (), Scene(NO_NETWORK, file.parent, file.parent, 0))
+    return Check(Findings(file.name), (), Setting(NO_NETWORK, file.parent, file.parent, 0))
 
 
 def _goal(file: Path, label: str, _: Path | None) -> Job:
@@ -107,5 +111,13 @@ def _groups(file: Path | None, ranks: int) -> dict[str, list[int]] | None:
     return found
 
 
-GOAL = Reader(_goal, {"job": (".goal", ".bin")})
+def _schedule(scene: Scene) -> Written:
+    """Return schedule.goal. Raises UserError for flows that GOAL cannot express."""
+    text = goal_of_flows(scene.flows, scene.network.names)
+    found = Written({"schedule.goal": text}, list(left_out(scene, paths=False, classes=False)))
+    found.left_out += ["the network: GOAL has none", "settings of schemes and switches"]
+    return found
+
+
+GOAL = Reader(_goal, {"job": (".goal", ".bin")}, _schedule)
 CHAKRA = Reader(_chakra, {"job": (".et",)})
