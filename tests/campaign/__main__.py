@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.campaign import cases, judge, modules, odd_runs, world  # noqa: F401 (registers)
+from tests.campaign import brought, cases, judge, modules, odd_runs, world  # noqa: F401 (registers)
 from tests.campaign.project import NOBODY, SEALED, Project, make_project
 from tests.campaign.sandbox import Outcome, run_limited
 
@@ -65,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
     parser.add_argument("--seed", type=int, required=True, help="of all mutations")
     parser.add_argument("--cases", type=int, default=0, help="how many that only plan")
+    parser.add_argument("--only", default="", choices=["", *cases.KINDS], help="kind of those")
     parser.add_argument("--runs", type=int, default=0, help="how many real runs")
     parser.add_argument("--modules", type=int, default=0, help="how many sweeps of a bad module")
     parser.add_argument("--first", type=int, default=0, help="number of the first of each")
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.cases:
         with planning() as project, tempfile.TemporaryDirectory() as folder:
             for number in _told(numbers, tally):
-                case = cases.make(options.seed, number, project)
+                case = cases.make(options.seed, number, project, options.only)
                 outcome = run_case(case, project, Path(folder))
                 wrong = judge.verdict(case, outcome)
                 tally.note(case.kind, outcome, wrong)
@@ -123,7 +124,17 @@ def planning() -> Iterator[Project]:
     from pyorch.build import ensure_built, load_schema
     from pyorch.cli.show import show
 
-    verbs = ("cancel", "collect", "experiment", "new_scheme", "report", "schemes", "size", "status")
+    verbs = (
+        "cancel",
+        "collect",
+        "experiment",
+        "new_scheme",
+        "report",
+        "schemes",
+        "size",
+        "status",
+        "bring",
+    )
     for module in ("setting.dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
         __import__(f"pyorch.{module}")
     info = ensure_built()
@@ -135,6 +146,8 @@ def planning() -> Iterator[Project]:
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         root = Path(folder).resolve()
         project = make_project(root, project_root())
+        project.content |= brought.files()
+        project.put(brought.files())
         os.environ |= {ROOT_VARIABLE: str(root), RESULTS_VARIABLE: str(root / "results")}
         os.environ |= {"XDG_CONFIG_HOME": str(root / "config"), "COLUMNS": "100"}
         os.environ.pop("PYORCH_SLURM", None)

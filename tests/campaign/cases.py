@@ -51,10 +51,10 @@ def kind(name: str, weight: int) -> Callable[[Maker], Maker]:
     return register
 
 
-def make(seed: int, number: int, project: Project) -> Case:
-    """Return the case of a number."""
+def make(seed: int, number: int, project: Project, only: str = "") -> Case:
+    """Return the case of a number. only: of this kind, if it is one."""
     rng = mutate.generator(seed, number)
-    names = list(KINDS)
+    names = [only] if only else list(KINDS)
     name = rng.choices(names, [KINDS[one][0] for one in names])[0]
     return KINDS[name][1](rng, project)
 

@@ -1,0 +1,174 @@
+"""Files of other simulators and tools, damaged, for `import`: a small one in every format."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+from typing import Any
+
+from tests.campaign import mutate
+from tests.campaign.cases import Case, kind
+from tests.campaign.project import SPECIAL, Project
+
+FOLDER = "brought"
+_OUT = f"{FOLDER}/my.toml"
+_NETWORK = "4 1 3\n3\n" + "".join(f"{host} 3 100Gbps 0.001ms 0.01\n" for host in range(3))
+_CONFIG = """ENABLE_QCN 1
+CC_MODE 1
+TOPOLOGY_FILE mix/topology.txt
+FLOW_FILE mix/flow.txt
+PACKET_PAYLOAD_SIZE 1000
+SIMULATOR_STOP_TIME 4.00
+RATE_AI 50Mb/s
+EWMA_GAIN 0.0625
+ERROR_RATE_PER_LINK 0.001
+BUFFER_SIZE 16
+KMIN_MAP 2 25000000000 100 100000000000 400
+KMAX_MAP 2 25000000000 400 100000000000 1600
+PMAX_MAP 2 25000000000 0.2 100000000000 0.2
+"""
+_SWITCH: dict[str, Any] = {
+    "PORT": {f"Ethernet{n}": {"speed": "100000"} for n in range(4)},
+    "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+    "BUFFER_POOL": {"ingress_lossless_pool": {"size": "20000000", "xoff": "100000"}},
+    "BUFFER_PROFILE": {
+        "pg_lossless_100000_40m_profile": {"xon": "1", "xoff": "110592", "dynamic_th": "-3"}
+    },
+    "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4"}},
+    "WRED_PROFILE": {
+        "A": {"ecn": "ecn_all", "green_min_threshold": "9", "green_max_threshold": "99"}
+    },
+}
+_NIC = """        CLAMP_TGT_RATE_P1         False(0)
+        RPG_TIME_RESET_P1         300
+        RPG_AI_RATE_P1            5
+        DCE_TCP_G_P1              1019
+        MIN_TIME_BETWEEN_CNPS_P1  4
+"""
+_KEY = '<key id="r" for="edge" attr.name="dist" attr.type="double"/>'
+_GRAPHML = (
+    f'<graphml>{_KEY}<graph edgedefault="undirected"><node id="0"/><node id="1"/>'
+    '<edge source="0" target="1"><data key="r">9.5</data></edge></graph></graphml>'
+)
+_LAB = """topology:
+  kinds: {linux: {role: host}}
+  nodes: {a: {kind: linux}, b: {kind: linux}, s: {kind: srl}}
+  links:
+    - endpoints: ["a:1", "s:1"]
+    - endpoints: ["b:1", "s:2"]
+"""
+_SCHEDULE = (
+    "num_ranks 2\nrank 0 {\na: send 9b to 1 tag 7\n}\nrank 1 {\nb: recv 9b from 0 tag 7\n}\n"
+)
+
+
+def _binary() -> bytes:
+    """The schedule above in GOAL's binary form: one operation a rank, without dependencies."""
+    ranks = [
+        struct.pack("<III", 1, 1, 0) + struct.pack("<IbIQIBBIIII", 0, *one, 7, 0, 0, 0, 0, 0, 0)
+        for one in ((1, 1, 9), (2, 0, 9))
+    ]
+    length = len(ranks[0])
+    table = b"".join(struct.pack("<QQ", 38 + n * length, 38 + (n + 1) * length) for n in range(2))
+    return struct.pack("<QIBB", 4223, 2, 0, 0) + table + b"".join(ranks)
+
+
+def _parquet() -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    stream = io.BytesIO()
+    columns = {"src": ["0", "1"], "dst": ["1", "2"], "size": [5, 6], "start_us": [1, 2]}
+    parquet.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+def _traces() -> dict[str, bytes]:
+    from pyorch.addons.jobs.chakra import Node, write
+
+    one = {"comm_type": 0, "comm_size": 1000, "pg_name": "0"}
+    trace = write([Node(1, "COMP_NODE", (), 5), Node(2, "COMM_COLL_NODE", (1,), 0, one)])
+    return {f"t.{rank}.et": trace for rank in range(2)}
+
+
+def files() -> dict[str, bytes]:
+    """Return every file by its path in the project."""
+    texts = {
+        "config.txt": _CONFIG,
+        "topology.txt": _NETWORK,
+        "flow.txt": "1\n0 1 3 100 1000 0.000001\n",
+        "sizes.txt": "100\n10 25\n1000 100\n",
+        "config_db.json": json.dumps(_SWITCH),
+        "pg_profile_lookup.ini": "# speed cable\n100000 40m 18432 18432 40000 0 2496\n",
+        "nic.txt": _NIC,
+        "zoo.gml": "graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ] edge [ source 0 target 1 ] ]",
+        "network.graphml": _GRAPHML,
+        "lab.clab.yml": _LAB,
+        "hub.json": '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}',
+        "links.csv": "a,b,rate\n0,3,1Gbps\n1,3,1Gbps\n2,3,1Gbps\n",
+        "m.csv": "src,dst,size,start_us\n0,1,5,1\n1,2,6,2\n",
+        "flow.cm": "Nodes 4\nConnections 1\n0->1 id 1 start 5 size 9\n",
+        "network.topo": "Nodes 4\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\n"
+        "Radix_Up 2\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\n",
+        "schedule.goal": _SCHEDULE,
+        "groups.json": '{"0": [0, 1]}',
+    }
+    found = {name: text.encode() for name, text in texts.items()}
+    found |= {"schedule.bin": _binary(), "m.parquet": _parquet(), **_traces()}
+    return {f"{FOLDER}/{name}": content for name, content in found.items()}
+
+
+TOGETHER = (
+    ("config.txt", "topology.txt", "flow.txt"),
+    ("topology.txt", "sizes.txt"),
+    ("config_db.json", "pg_profile_lookup.ini", "nic.txt"),
+    ("zoo.gml",),
+    ("network.graphml",),
+    ("lab.clab.yml",),
+    ("hub.json",),
+    ("links.csv",),
+    ("topology.txt", "m.csv"),
+    ("topology.txt", "m.parquet"),
+    ("network.topo", "flow.cm"),
+    ("schedule.goal",),
+    ("schedule.bin",),
+    ("t.0.et", "groups.json"),
+)
+"""What is given to one `import`; any of it may be damaged."""
+
+
+@kind("import", 24)
+def _import(rng: Any, project: Project) -> Case:
+    """Any file of one command: by structure, words, lines or bytes, or something else than one."""
+    given = rng.choice(TOGETHER)
+    name = rng.choice([*given, *(["t.1.et"] if "t.0.et" in given else [])])
+    path = f"{FOLDER}/{name}"
+    content, about = _damaged(rng, name, project.content[path])
+    words = ("import", *(str(project.root / FOLDER / one) for one in given))
+    words = (*words, "--out", str(project.root / _OUT))
+    names = (*(one.removesuffix(".0.et") for one in given), "my.toml")
+    return Case("import", f"{path}: {about}", {path: content, _OUT: "missing"}, words, None, names)
+
+
+def _damaged(rng: Any, name: str, content: bytes) -> tuple[bytes | str, str]:
+    if rng.random() < 0.05:
+        what = str(rng.choice(SPECIAL))
+        return what, what
+    if name.endswith(".json") and rng.random() < 0.5:
+        changed, about = mutate.change_document(rng, json.loads(content))
+        try:
+            return json.dumps(changed, default=str).encode("utf-8", errors="replace"), about
+        except ValueError:  # a number of thousands of digits
+            return b'{"PORT": ' + b"9" * 5000 + b"}", "a long number"
+    if rng.random() < 0.3 or name.endswith((".bin", ".parquet", ".et")):
+        return mutate.change_bytes(rng, content)
+    if rng.random() < 0.4:
+        text, about = mutate.change_text(rng, content.decode())
+        return text.encode("utf-8", errors="surrogatepass"), about
+    words = re.split(r"([\s,]+)", content.decode())
+    spot = rng.randrange(0, len(words), 2)
+    pool = [mutate.odd_value(rng, words[spot]), *mutate.NUMBERS, "x" * 200_000, "9" * 5000]
+    words[spot] = str(rng.choice(pool))
+    return "".join(words).encode("utf-8", errors="replace"), f"word {spot // 2 + 1}"
