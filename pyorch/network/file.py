@@ -85,10 +85,11 @@ class FileTopology(TopologyTable):
         description="Hosts with several links; split: NAME becomes a server of the hosts NAME-0, "
         "NAME-1, ..., one for each link.",
     )
-    parts: Literal["refuse", "largest"] = Field(
+    parts: Literal["refuse", "largest", "keep"] = Field(
         default="refuse",
-        description="A network that is not connected, or links from a node to itself; largest: "
-        "the part with the most nodes, without such links.",
+        description="A network that is not connected, such as planes after a split; largest: the "
+        "part with the most nodes, also without links from a node to itself; keep: all parts, "
+        "between which there can be no traffic.",
     )
     error_rates: Literal["refuse", "ignore"] = Field(
         default="refuse",
@@ -101,6 +102,10 @@ class FileTopology(TopologyTable):
         raise NotImplementedError("it is read first")
 
     @override
+    def may_fall_apart(self) -> bool:
+        return self.parts == "keep"
+
+    @override
     def problems(self) -> list[tuple[Path, str, str | None]]:
         found: list[tuple[Path, str, str | None]] = []
         kind = self.format or door.format_of(self.file, "network")
@@ -108,6 +113,9 @@ class FileTopology(TopologyTable):
             what = f"what {self.file!r} is does not follow from its name"
             what = f"unknown format {kind!r}" if kind else what
             found.append((("format",), what, ", ".join(door.formats("network"))))
+        if self.parts == "keep" and self.random_failed_links:
+            what = "random links may only fail where all hosts stay connected"
+            found.append((("random_failed_links",), what, 'none, with parts = "keep"'))
         for key, unit, units in (
             ("rate_unit", self.rate_unit, RATES),
             ("delay_unit", self.delay_unit, TIMES | LENGTHS),
@@ -353,13 +361,10 @@ def _check(graph: Graph, tell: Tell, table: FileTopology) -> None:
             other = None if named else "or set name_attribute"
             tell(quoted(name), what, "letters, digits, '-' and '_'", other)
     parts = parts_of(graph)
-    if len(parts) > 1:
+    if len(parts) > 1 and table.parts != "keep":
         listed = "; ".join(one_of(sorted(part), 5) for part in parts[:5])
         what = f"the network consists of {len(parts)} parts: {listed}"
-        hint = 'keep the largest one: parts = "largest"'
-        if table.several_links == "split":  # it may only fall apart where hosts are split
-            hint = "links of a host that lead to networks without a link between them, such as two "
-            hint += "planes, cannot be split: keep one plane in the file"
+        hint = 'keep the largest one, parts = "largest", or all, parts = "keep"'
         tell("", what, "nodes that all reach each other", hint)
 
 

@@ -133,8 +133,8 @@ class Topology:
         node = self.numbers[name]
         return [self.names[b] for a, b in self.links if a == node]
 
-    def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
-        """Hosts that the first host cannot reach over links that are up at the start."""
+    def parts(self, failed: frozenset[int] | None = None) -> npt.NDArray[np.int64]:
+        """Return the lowest node that each node reaches over links that are up at the start."""
         failed = self.failed_links if failed is None else failed
         up = np.array([link not in failed for link in range(len(self.a))], dtype=bool)
         part = np.arange(len(self.names))
@@ -146,7 +146,11 @@ class Topology:
             np.minimum.at(part, b, lowest)
             part = part[part]
             if np.array_equal(part, before):
-                break
+                return part
+
+    def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
+        """Hosts that the first host cannot reach over links that are up at the start."""
+        part = self.parts(failed)
         return [
             self.names[host] for host in self.hosts.tolist() if part[host] != part[self.hosts[0]]
         ]
@@ -282,6 +286,10 @@ class TopologyTable(Kind):
         """Create nodes and links."""
         raise NotImplementedError
 
+    def may_fall_apart(self) -> bool:
+        """Whether hosts need not reach each other: traffic between those that do not is refused."""
+        return False
+
     def read(
         self,
         folder: FilePath,  # noqa: ARG002 (some need them)
@@ -360,6 +368,7 @@ def resolve(
         findings.add((*path, "dependency"), what, "with random_failed_links above 0")
     if len(findings.problems) > before:
         return None
+    falls_apart = table.may_fall_apart()
     table = table.read(folder, findings, path)
     if table is None or not _check_nics(table, findings, path):
         return None
@@ -370,7 +379,8 @@ def resolve(
         return None
     canonical = _canonical(table, network)
     network = _with_failures(network, canonical)
-    _check_connected(network, table, findings, path)
+    if not falls_apart:
+        _check_connected(network, table, findings, path)
     return ResolvedTopology(canonical, network) if len(findings.problems) == before else None
 
 

@@ -26,12 +26,13 @@ LONG_JOB = "100s"
 
 @dataclass
 class _Found:
-    """What was found. files: by what they hold."""
+    """What was found. files: by what they hold. server: hosts of one."""
 
     files: dict[str, Path] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     assumed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    server: int = 1
 
     def tell(self, where: str, what: str, allowed: str | None, hint: str | None) -> None:
         self.problems.append(Problem(where, what, allowed, hint))
@@ -69,7 +70,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     losses: list[dict[str, Any]] = []
     if given is not None:
         network = networks.assumed(given, graph, folder)
-        topology, losses = network.table, network.losses
+        topology, losses, found.server = network.table, network.losses, network.server
         found.assumed += network.assumed
         found.settings.left_out += network.left_out
     found.assumed = found.settings.assumed + found.assumed
@@ -163,8 +164,9 @@ def _default(found: _Found) -> dict[str, Any]:
     """Return traffic where no file has some."""
     told = "there is no file of traffic"
     if found.settings.network is None or "network" in found.files:
-        found.assumed.append(f"{told}: each host sends 1 MB to the next one")
-        return {"kind": "permutation", "shift": 1, "size": "1MB"}
+        to = "that of its number in the next server" if found.server > 1 else "the next one"
+        found.assumed.append(f"{told}: each host sends 1 MB to {to}")
+        return {"kind": "permutation", "shift": found.server, "size": "1MB"}
     # on one switch a permutation meets nowhere
     senders = min(8, found.settings.network["hosts"] - 1)
     found.assumed.append(f"{told}: {senders} hosts send 1 MB to the first")

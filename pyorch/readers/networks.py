@@ -23,9 +23,10 @@ RATE, DELAY = "100Gbps", "1us"
 
 @dataclass
 class Assumed:
-    """A [topology]. losses: [[node]] entries of ports that lose frames."""
+    """A [topology]. server: hosts of one. losses: [[node]] entries of ports that lose frames."""
 
     table: dict[str, Any]
+    server: int = 1
     losses: list[dict[str, Any]] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -49,15 +50,22 @@ def assumed(file: Path, graph: Graph, folder: Path) -> Assumed:
         found.assumed.append(told)
         degree = Counter(end for pair in pairs for end in pair)
     hosts = _hosts(found, graph)
-    split = max((degree[name] for name in hosts), default=1) > 1
-    if split:
+    links = max((degree[name] for name in hosts), default=1)
+    size = links * (graph.servers.size if graph.servers else 1)
+    if links > 1:
         found.table["several_links"] = "split"
         told = "hosts have several links: each becomes a server of NAME-0, NAME-1, ..., and its "
         found.assumed.append(told + "messages take the links in turn")
+        planes = len(parts_of(without(graph, hosts)))
+        if planes > 1:
+            found.table["parts"] = "keep"
+            told = f"{planes} planes that hosts alone connect: no traffic leads from one to another"
+            found.assumed.append(told)
     if graph.servers:
         told = "NVSwitches are the scale-up domain of each server, without contention inside"
         found.assumed.append(told)
-    _losses(found, graph, hosts if split else set())
+    found.server = size if links * len(hosts) > size else 1
+    _losses(found, graph, hosts if links > 1 else set())
     return found
 
 

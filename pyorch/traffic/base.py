@@ -397,7 +397,23 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficT
         check.add("", f"about {number:.3g} flows", f"at most {MAX_FLOWS}", hint)
         return None
     _check_paths(entry, check)
+    _check_reached(entry, check)
     return entry if len(findings.problems) == before else None
+
+
+def _check_reached(entry: TrafficTable, check: Check) -> None:
+    """Note that flows lead from one part of the network to another: few networks have several."""
+    network = check.scene.network
+    if not len(network.hosts) or not network.cut_off():
+        return
+    found = flows([entry], network, 1, check.scene.duration_ps)
+    part = network.parts()
+    apart = np.flatnonzero(part[found.src] != part[found.dst])
+    if len(apart):
+        src, dst = (network.names[ends[apart[0]]] for ends in (found.src, found.dst))
+        more = f", and for {len(apart) - 1:,} further flows" if len(apart) > 1 else ""
+        what = f"there is no path from {src} to {dst}{more}: they are in parts of the network"
+        check.add("", f"{what} between which there is no link", "traffic inside of each part")
 
 
 def _code_of(table: TrafficTable) -> AbstractContextManager[None]:

@@ -370,3 +370,44 @@ def _job_flows(file: Path) -> tuple[int, int]:
     setting = spec.setting
     flows = traffic.flows(setting.traffic, build(setting.topology), 1, setting.run.duration)
     return len(flows), int(flows.sizes.sum())
+
+
+PLANES = "6 2 8\n4 5\n" + "".join(
+    f"{host} {switch} 100Gbps 1us 0\n" for host in range(4) for switch in (4, 5)
+)
+
+
+def test_planes_that_only_hosts_connect_are_kept(tmp_path: Path) -> None:
+    """Each host sends in its plane; traffic between planes is refused, and so are random cuts."""
+    _write(tmp_path, topology=PLANES)
+    table, text = _imported(tmp_path, "topology.txt")
+    assert (table["topology"]["parts"], table["traffic"][0]["shift"]) == ("keep", 2)
+    (tmp_path / "my.toml").write_text(text)
+    network = _network(tmp_path / "my.toml")
+    assert network.cut_off() == ["0-1", "1-1", "2-1", "3-1"]
+    for old, new, said in (
+        ("shift = 2", "shift = 1", "there is no path from 0-0 to 0-1, and for 7 further flows"),
+        ('parts = "keep"', "", 'or all, parts = "keep"'),
+        ('parts = "keep"', 'parts = "keep"\nrandom_failed_links = 1', "random_failed_links"),
+    ):
+        (tmp_path / "my.toml").write_text(text.replace(old, new))
+        with pytest.raises(UserError) as caught:
+            Study.load(tmp_path / "my.toml").plan()
+        assert said in caught.value.render()
+
+
+@pytest.mark.cpp
+def test_planes_do_not_slow_each_other(tmp_path: Path) -> None:
+    """Two messages of 1,000 frames share a link of the first plane, the second has one alone.
+
+    The second of the same two hosts takes their other plane; times are as in the test above.
+    """
+    flows = "3\n0 1 3 100 1000000 0.001\n0 1 3 100 1000000 0.001\n2 1 3 100 1000000 0.001\n"
+    _write(tmp_path, topology=PLANES, flow=flows)
+    files = [tmp_path / "topology.txt", tmp_path / "flow.txt"]
+    done, results = run(tmp_path, experiment(files, tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("flow.parquet")
+    frame = (1000 + 48 + 20) * 8 * 10
+    took = pd.read_parquet(file)["finish_ps"] - 10**9
+    assert sorted(took)[0::2] == [1001 * frame + 2 * 10**6, 2001 * frame + 2 * 10**6]
