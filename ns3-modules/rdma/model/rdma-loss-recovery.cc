@@ -215,6 +215,10 @@ LossRecovery::Look()
     {
         return; // nothing outstanding; the next packet restarts the timer
     }
+    if (m_scoreboard && m_scoreboard->HasTruncated())
+    {
+        m_progress = now; // the sender itself is slow, and the network not silent
+    }
     const int64_t limit = m_settings.GetTimeout(m_highest - m_first);
     const int64_t silence = now - m_progress;
     if (silence < limit)

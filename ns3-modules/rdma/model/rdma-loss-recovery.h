@@ -167,7 +167,7 @@ class LossRecovery
     void NoteAnswer(bool nack, uint64_t expected, uint64_t got);
 
     /// A NACK has arrived that says that a packet came truncated, after Advance. Only a Selective
-    /// sender makes use of it.
+    /// sender makes use of it. No timeout expires until it has sent that packet again.
     /// @param psn the packet.
     void NoteTruncated(uint64_t psn)
     {

@@ -43,14 +43,20 @@ class Scoreboard
     /// @return true if a packet is to be retransmitted.
     bool HasMissing() const
     {
-        return m_next < m_lostEnd || !m_truncated.empty();
+        return m_next < m_lostEnd || HasTruncated();
+    }
+
+    /// @return true if a packet is to be retransmitted because it came truncated.
+    bool HasTruncated() const
+    {
+        return !m_truncated.empty();
     }
 
     /// The packet to retransmit next. Precondition: HasMissing.
     /// @return its number; it counts as retransmitted from now on.
     uint64_t TakeMissing()
     {
-        if (!m_truncated.empty())
+        if (HasTruncated())
         {
             const uint64_t psn = m_truncated.front();
             StateOf(psn) = State::REPEATED;

@@ -308,6 +308,42 @@ class ConservationTest : public TestCase
 
 /**
  * @ingroup trimming-tests
+ * @brief A sender that slows down takes longer than a timeout to repeat what was trimmed.
+ */
+class SlowRepeatTest : public TestCase
+{
+  public:
+    SlowRepeatTest()
+        : TestCase("no time-out expires while the sender itself has trimmed packets to repeat")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Network net;
+        SetUp(net, 40'000, "1");
+        net.Set("QueuePair", "Timeout", "40us");
+        net.sim.SetCongestionControl("ns3::trimming::TrimWindow");
+        net.sim.SetAttribute("ns3::trimming::TrimWindow", "MinRate", "500Mbps"); // 17 us a packet
+        net.Star(9, 100 * GBPS, US);
+        for (uint32_t host = 0; host < 8; ++host)
+        {
+            net.Flow(host, 8, 100'000, host * 7'001, CLS);
+        }
+        net.sim.Build();
+        net.sim.Run(100'000 * US);
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "frames are conserved");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("trimmed_dropped_frames"), 0, "headers get through");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("retransmitted_bytes"),
+                              net.Number("trimmed_frames") * 1000,
+                              "each trimmed packet once more");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("timeouts"), 0, "no silence");
+    }
+};
+
+/**
+ * @ingroup trimming-tests
  * @brief The coin decides between the arriving frame and the newest in the queue.
  */
 class CoinTest : public TestCase
@@ -491,6 +527,7 @@ class TrimmingAgentTestSuite : public TestSuite
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new HeaderShareTest, TestCase::Duration::QUICK);
         AddTestCase(new ConservationTest, TestCase::Duration::QUICK);
+        AddTestCase(new SlowRepeatTest, TestCase::Duration::QUICK);
         AddTestCase(new CoinTest, TestCase::Duration::QUICK);
         AddTestCase(new RefusalTest, TestCase::Duration::QUICK);
         AddTestCase(new WindowTest, TestCase::Duration::QUICK);
