@@ -20,6 +20,7 @@ from pyorch.plan import RunSpec, expand
 from pyorch.remarks import Remark, lines, of_plan, of_runs
 from pyorch.remarks.plan import _idle_thresholds, _may_draw, _signals
 from pyorch.setting.attributes import catalogue
+from pyorch.setting.canonical import NodeAttributes
 from pyorch.setting.experiment import Experiment
 from tests.forms import run_of
 
@@ -305,6 +306,28 @@ def test_seeds_that_will_change_nothing_are_told_before(tmp_path: Path) -> None:
     assert remarks_of(PLAIN, tmp_path) == [text + "setting will give the same results"]
     assert remarks_of(PLAIN, tmp_path, seeds=1) == []
     assert remarks_of(PLAIN + POISSON, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("type_id", "name"),
+    [
+        ("ns3::lossless::Port", "BitErrorRate"),
+        ("ns3::lossless::Port", "LossRate"),
+        ("ns3::lossless::Port", "ClockTolerance"),
+        ("ns3::rdma::Host", "PacingJitter"),
+    ],
+)
+def test_errors_clocks_and_uneven_pacing_are_drawn(type_id: str, name: str, tmp_path: Path) -> None:
+    """Of all nodes or of one, in one setting of several; 0 draws nothing."""
+    experiment = experiment_of(PLAIN, tmp_path)
+    first, *others = experiment.points
+    for value, drawn in (("1e-09", True), ("0", False)):
+        attributes = {type_id: {name: value}}
+        one = NodeAttributes(nodes=["h0"], attributes=attributes)
+        changes: list[dict[str, Any]] = [{"attributes": attributes}, {"nodes": [one]}]
+        for change in changes:
+            changed = replace(first, setting=replace(first.setting, **change))
+            assert _may_draw(replace(experiment, points=(*others, changed))) is drawn
 
 
 @pytest.mark.parametrize("key", ["agents", "host_agents", "congestion_control"])
