@@ -189,16 +189,54 @@ Llr::GetReplayTimer() const
     return timer > 0 ? timer : std::min(3 * GetLoop() + TIMER_MARGIN, LONGEST_TIMER);
 }
 
-void
-Llr::Start()
+Llr*
+Llr::FindPeer() const
 {
     for (const auto& member : m_port->GetPeer().GetChain().GetMembers())
     {
         if (auto* peer = dynamic_cast<Llr*>(PeekPointer(member)))
         {
-            m_peer = peer;
+            return peer;
         }
     }
+    return nullptr;
+}
+
+lossless::BufferDemand
+Llr::GetBufferDemand() const
+{
+    lossless::BufferDemand demand;
+    for (const auto& member : m_port->GetChain().GetMembers())
+    {
+        if (PeekPointer(member) != this)
+        {
+            demand.Join(member->GetBufferDemand());
+        }
+    }
+    const Llr* peer = FindPeer();
+    if (!peer || demand.beyondStop.Most() == 0)
+    {
+        return {};
+    }
+    const int64_t flight = lossless::BytesInTime(m_port->GetRate(), m_port->GetDelay());
+    const int64_t late = std::max<int64_t>(0, peer->GetMaxBytes() - flight);
+    const int64_t waiting = m_protectControl ? GetMaxBytes() : 0;
+    for (int64_t& bytes : demand.beyondStop.bytes)
+    {
+        bytes += bytes > 0 ? late + waiting : 0;
+    }
+    demand.beyondStop.formula +=
+        "; Llr: and " + std::to_string(late) + " B that the peer may still replay" +
+        (waiting > 0 ? ", and " + std::to_string(waiting) + " B while a PAUSE waits for a replay"
+                     : "");
+    demand.promised = {};
+    return demand;
+}
+
+void
+Llr::Start()
+{
+    m_peer = FindPeer();
     m_limit = GetMaxBytes();
     m_timeout = GetReplayTimer();
     m_largest = GetLargest();

@@ -84,6 +84,14 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     static TypeId GetTypeId();
     Llr();
 
+    /**
+     * @brief More room beyond the stop than other members of the chain need: pauses do not stop
+     * replays, so that what the peer has sent and this end lacks still comes, and not only what is
+     * on the wire. With ProtectControl a PAUSE may also wait for a replay.
+     *
+     * @return the largest demand of the others, and the peer's replay buffer less a link delay.
+     */
+    lossless::BufferDemand GetBufferDemand() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;
@@ -148,6 +156,7 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
 
   private:
     bool IsActive() const;
+    Llr* FindPeer() const;
     std::string Where() const;
     uint32_t GetLargest() const;
     int64_t GetTimeOf(int64_t bytes) const;
