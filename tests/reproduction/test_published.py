@@ -246,3 +246,17 @@ def test_the_page_says_nothing_that_the_document_does_not(document: str) -> None
 def test_numbers_are_compared_with_their_units(value: str, text: str, *, same: bool) -> None:
     """However they are spelled; a number of another unit, or without one, does not count."""
     assert (missing([value], [text]) == set()) == same
+
+
+def test_the_page_beside_hardware_counts_its_rows() -> None:
+    """Its headline is the sum of its table: rows that agree, and all the others."""
+    page = (ROOT / "docs" / "studies-hardware.md").read_text(encoding="utf-8")
+    _, _, part = page.partition("\n## Rows\n")
+    lines = [line for line in part.partition("\nApart stand\n")[0].splitlines() if line[:1] == "|"]
+    said = [line.strip("| ").rpartition("|")[2].strip() for line in lines[2:]]
+    agree = sum(verdict.startswith("agrees") for verdict in said)
+    counted = f"Of {len(said)} independent measurements {agree} agree"
+    assert f"**{counted} within both errors and {len(said) - agree} do not:" in page
+    for name in ("CHANGELOG.md", "docs/other-simulators.md"):
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        assert counted in text or f"{agree} of {len(said)} agree" in text, name
