@@ -13,28 +13,22 @@ MOST_SCENES = 200
 """Maximum number of different scenes to check; more count as using random numbers."""
 
 
-_CHANCES = {
-    "ns3::lossless::Port": ("BitErrorRate", "LossRate", "ClockTolerance"),
-    "ns3::rdma::Host": ("PacingJitter",),
-}
-"""Attributes that are drawn from the seed unless they are 0."""
+_CHANCES = ("BitErrorRate", "LossRate", "ClockTolerance", "PacingJitter")
+"""Attributes of ports and hosts that are drawn from the seed unless they are 0."""
 
 
 def _has_chances(setting: Setting) -> bool:
     """Whether ports, clocks or NICs draw something, of all nodes or of some."""
-    return any(
-        float(attributes.get(type_id, {}).get(name, 0)) != 0
-        for attributes in (setting.attributes, *(one.attributes for one in setting.nodes))
-        for type_id, names in _CHANCES.items()
-        for name in names
-    )
+    tables = (setting.attributes, *(one.attributes for one in setting.nodes))
+    types = "ns3::lossless::Port", "ns3::rdma::Host"
+    owners = [attributes.get(name, {}) for attributes in tables for name in types]
+    return any(float(owner.get(name, 0)) for owner in owners for name in _CHANCES)
 
 
 def scene_of(setting: Setting) -> Hashable:
     """Return the parts of a setting that decide whether its runs use random numbers."""
-    drawing = (*setting.agents, *setting.host_agents, setting.congestion_control)
-    chance = any(drawing) or _has_chances(setting)
-    return setting.topology, (*setting.traffic,), setting.run, chance
+    schemes = *setting.agents, *setting.host_agents, setting.congestion_control
+    return setting.topology, (*setting.traffic,), setting.run, any(schemes), _has_chances(setting)
 
 
 def may_draw(setting: Setting, network: Topology) -> bool:
@@ -44,12 +38,9 @@ def may_draw(setting: Setting, network: Topology) -> bool:
     salted) are drawn, as are errors on links, clocks and uneven pacing; agents and congestion
     controls may use random numbers.
     """
-    if setting.agents or setting.host_agents or setting.congestion_control:
+    schemes = setting.agents or setting.host_agents or setting.congestion_control
+    if schemes or setting.topology.random_failed_links or _has_chances(setting):
         return True
-    if _has_chances(setting):
+    if network.failures or traffic.draws(setting.traffic, network, setting.run.duration):
         return True
-    if setting.topology.random_failed_links:
-        return True
-    if traffic.draws(setting.traffic, network, setting.run.duration):
-        return True
-    return bool(network.failures) or ShortestPaths.of(network).has_choice()
+    return ShortestPaths.of(network).has_choice()
