@@ -13,15 +13,14 @@ MOST_SCENES = 200
 """Maximum number of different scenes to check; more count as using random numbers."""
 
 
-_CHANCES = ("BitErrorRate", "LossRate", "ClockTolerance", "PacingJitter")
-"""Attributes of ports and hosts that are drawn from the seed unless they are 0."""
+_DRAWING = "ns3::lossless::Port", "ns3::rdma::Host"
+_CHANCES = "BitErrorRate", "LossRate", "ClockTolerance", "PacingJitter"  # of these; 0: not drawn
 
 
 def _has_chances(setting: Setting) -> bool:
     """Whether ports, clocks or NICs draw something, of all nodes or of some."""
     tables = (setting.attributes, *(one.attributes for one in setting.nodes))
-    types = "ns3::lossless::Port", "ns3::rdma::Host"
-    owners = [attributes.get(name, {}) for attributes in tables for name in types]
+    owners = [one.get(name, {}) for one in tables for name in _DRAWING]
     return any(float(owner.get(name, 0)) for owner in owners for name in _CHANCES)
 
 
