@@ -15,6 +15,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace ns3
@@ -153,8 +154,8 @@ Llr::Where() const
 uint32_t
 Llr::GetLargest() const
 {
-    return std::max(m_port->GetLargestFrame(),
-                    m_protectControl ? m_port->GetControlFrameSize() : 0);
+    const uint32_t control = m_protectControl ? m_port->GetControlFrameSize() : 0;
+    return std::max({m_port->GetLargestFrame(), control, lossless::MIN_FRAME_BYTES});
 }
 
 int64_t
@@ -291,10 +292,11 @@ Llr::Warn() const
     {
         return {};
     }
+    const double share = 100.0 * static_cast<double>(frames * frame) / static_cast<double>(cycle);
     std::ostringstream warning;
     warning << "Llr: " << frames << " frames of " << m_largest
             << " B may be unacknowledged, so that a link of " << m_port->GetRate()
-            << " bit/s carries at most " << 100 * frames * frame / cycle
+            << " bit/s carries at most " << std::floor(share)
             << " % of its rate in them; line rate needs MaxBytes " << GetNeededBytes() << " B and "
             << (cycle + frame - 1) / frame << " frames\n";
     return warning.str();
