@@ -40,13 +40,31 @@ _LEFT_OUT = {
 """Keys that are known, and why they are not used."""
 
 
+def _number(text: str) -> Decimal:
+    """Return a number, 0 or above. Raises ValueError, as what reads values here."""
+    if not is_number(text) or Decimal(text) < 0:
+        raise ValueError("not a number, 0 or above")
+    return Decimal(text)
+
+
+def _whole(text: str) -> int:
+    found = whole(text)
+    if found is None:
+        raise ValueError("not a whole number, 0 or above")
+    return found
+
+
+def _fraction(text: str) -> float:
+    return float(_number(text))
+
+
 def _microseconds(text: str) -> str:
-    return format_time(int(Decimal(text) * 10**6))
+    return format_time(int(_number(text) * 10**6))
 
 
 def _stop(text: str) -> str:
     """Return a number of seconds; some files have more than any run can last, for no end."""
-    return format_time(int(min(Decimal(text) * 10**12, Decimal(MAX_TIME))))
+    return format_time(int(min(_number(text) * 10**12, Decimal(MAX_TIME))))
 
 
 def _rate(text: str) -> str:
@@ -54,15 +72,15 @@ def _rate(text: str) -> str:
 
 
 _SIMPLE: Mapping[str, tuple[str, str, Callable[[str], Any]]] = {
-    "PACKET_PAYLOAD_SIZE": ("queue_pair", "payload_size", lambda text: format_bytes(int(text))),
-    "L2_ACK_INTERVAL": ("queue_pair", "ack_every", int),
-    "BUFFER_SIZE": ("buffer", "size", lambda text: format_bytes(int(Decimal(text) * _MIB))),
+    "PACKET_PAYLOAD_SIZE": ("queue_pair", "payload_size", lambda text: format_bytes(_whole(text))),
+    "L2_ACK_INTERVAL": ("queue_pair", "ack_every", _whole),
+    "BUFFER_SIZE": ("buffer", "size", lambda text: format_bytes(int(_number(text) * _MIB))),
     "USE_DYNAMIC_PFC_THRESHOLD": (
         "buffer",
         "threshold",
         lambda text: "static" if text == "0" else "dynamic",
     ),
-    "ERROR_RATE_PER_LINK": ("port", "loss_rate", float),
+    "ERROR_RATE_PER_LINK": ("port", "loss_rate", _fraction),
     "SIMULATOR_STOP_TIME": ("run", "duration", _stop),
 }
 """Keys that mean the same under every congestion control: section, key, how it is read."""
@@ -71,22 +89,22 @@ _OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
         "ALPHA_RESUME_INTERVAL": ("alpha_interval", _microseconds),
         "RATE_DECREASE_INTERVAL": ("decrease_interval", _microseconds),
         "RP_TIMER": ("increase_interval", _microseconds),
-        "EWMA_GAIN": ("gain", float),
-        "FAST_RECOVERY_TIMES": ("fast_recovery", int),
+        "EWMA_GAIN": ("gain", _fraction),
+        "FAST_RECOVERY_TIMES": ("fast_recovery", _whole),
         "CLAMP_TARGET_RATE": ("clamp_target", lambda text: text != "0"),
         "RATE_AI": ("additive_increase", _rate),
         "RATE_HAI": ("hyper_increase", _rate),
         "MIN_RATE": ("min_rate", _rate),
     },
     "hpcc": {
-        "U_TARGET": ("eta", float),
-        "MI_THRESH": ("max_stage", int),
+        "U_TARGET": ("eta", _fraction),
+        "MI_THRESH": ("max_stage", _whole),
         "RATE_AI": ("additive_increase", _rate),
         "MIN_RATE": ("min_rate", _rate),
     },
     "timely": {"RATE_AI": ("additive_increase", _rate), "MIN_RATE": ("min_rate", _rate)},
     "dctcp": {
-        "EWMA_GAIN": ("gain", float),
+        "EWMA_GAIN": ("gain", _fraction),
         "DCTCP_RATE_AI": ("additive_increase", _rate),
         "MIN_RATE": ("min_rate", _rate),
     },
@@ -118,7 +136,7 @@ def read(file: Path, label: str) -> Settings:
             section, key, read_one = known[name]
             try:
                 found.put(section, key, read_one(words[0]), f"{name} {' '.join(words)}")
-            except (ValueError, ArithmeticError) as error:
+            except ValueError as error:
                 where = f"{label}: line {number}: {name}"
                 problems.append(Problem(where, f"{words[0][:80]!r} cannot be read: {error}"))
         elif not _is_off(name, words):

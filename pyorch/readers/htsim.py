@@ -156,6 +156,10 @@ _OF_TIER = (
     "downlink_speed_gbps", "radix_down", "radix_up", "downlink_latency_ns", "switch_latency_ns",
     "queue_up", "queue_down", "oversubscribed", "bundle",
 )  # fmt: skip
+_REAL = ("downlink_speed_gbps", "downlink_latency_ns", "switch_latency_ns", "oversubscribed")
+"""Keys that may be fractions."""
+_MOST = 10**9
+"""Above any of them."""
 
 
 def network(file: Path, label: str, tell: Tell) -> Graph | None:
@@ -169,9 +173,9 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     into: dict[str, float] = top
     for number, words in words_of(read_text(file, label, MAX_BYTES), "#"):
         name = words[0].lower()
-        value = float(words[1]) if len(words) == 2 and is_number(words[1]) else -1.0
+        value = _value(name, words[1]) if len(words) == 2 else None
         known = name == "tier" or name in (_TOP if into is top else _OF_TIER)
-        if value < 0 or not known or (name in into and name != "tier"):
+        if value is None or not known or (name in into and name != "tier"):
             allowed = ", ".join([*_TOP, "tier", *_OF_TIER])
             tell(f"line {number}", f"{' '.join(words)[:80]!r} is not read here", allowed, None)
             return None
@@ -180,6 +184,14 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
         else:
             into[name] = value
     return _fat_tree(top, tiers, tell)
+
+
+def _value(name: str, text: str) -> float | None:
+    """Return a number; None if it is none, is too large, or is a fraction where none can be."""
+    if name not in _REAL:
+        return whole(text)
+    value = float(text) if is_number(text) else -1.0
+    return value if 0 <= value <= _MOST else None
 
 
 def _fat_tree(
@@ -210,7 +222,13 @@ def _fat_tree(
     pod = int(top.get("podsize", nodes)) if depth == 3 else nodes
     in_pod, aggs = pod // down[0], up[0] // bundle[1]
     cores = aggs * (up[1] // bundle[2]) if depth == 3 else 0
-    if nodes % pod or pod % down[0] or up[0] % bundle[1] or (depth == 3 and up[1] % bundle[2]):
+    if (
+        pod < 1
+        or nodes % pod
+        or pod % down[0]
+        or up[0] % bundle[1]
+        or (depth == 3 and up[1] % bundle[2])
+    ):
         what = f"{nodes} nodes in pods of {pod} with {down[0]} on each ToR do not divide evenly"
         tell("", what, "whole pods, ToRs and bundles", None)
         return None

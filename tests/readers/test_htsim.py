@@ -141,12 +141,15 @@ def test_three_tiers_are_the_fat_tree_of_four_ports(tmp_path: Path) -> None:
         ("Nodes 8", "Nodes 8\nNodes 8", "line 2: 'Nodes 8' is not read here"),
         ("Nodes 8", "Nodes 80000000", "nodes and links"),
         ("Bundle 2", "Bundles 2", "line 13: 'Bundles 2' is not read here"),
+        ("Podsize 8", "Podsize 0.5", "line 3: 'Podsize 0.5' is not read here"),
+        ("Nodes 8", "Nodes 9e400", "line 1: 'Nodes 9e400' is not read here"),
+        ("Gbps 100", "Gbps 9e400", "line 5: 'Downlink_speed_Gbps 9e400' is not read here"),
     ],
 )
 def test_what_is_no_fat_tree_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
     """By its line or tier."""
-    text = TWO.replace(old, new, 1).replace("Podsize 8\n", "")
-    text = text if old != "Bundle 2" else TWO.replace(old, new)
+    text = TWO.replace(old, new, 1)
+    text = text.replace("Podsize 8\n", "") if old in ("Tiers 2", "Nodes 8") else text
     network, problems = _network(tmp_path, text)
     assert network is None
     assert said in problems

@@ -135,6 +135,9 @@ def test_graphs_of_switches_get_hosts(tmp_path: Path) -> None:
         ({"topology": NETWORK.replace("100Gbps", "1Gb")}, "rate"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI 5furlongs\n"}, "c.txt: line 2: RATE_AI"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nKMIN_MAP 9 1\n"}, "c.txt: line 2: KMIN_MAP"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nBUFFER_SIZE nan\n"}, "'nan' cannot be read: not a"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nRP_TIMER 1e999990\n"}, "line 2: RP_TIMER: '1e9999"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nL2_ACK_INTERVAL 1.5\n"}, "not a whole number"),
     ],
 )
 def test_what_cannot_be_imported_is_told(tmp_path: Path, files: dict[str, str], said: str) -> None:
