@@ -13,7 +13,7 @@ from typing import Any
 import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
-from pyorch.base.reading import is_file
+from pyorch.base.reading import is_file, is_folder
 from pyorch.base.units import format_time, parse_rate, parse_time
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
@@ -80,7 +80,11 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
 
 
 def _take(found: _Found, file: Path) -> None:
-    """Note what a file holds, and the files that it names."""
+    """Note what a file holds, or the files of the HPCC simulator in a folder."""
+    if is_folder(file):
+        for one in _of_folder(file):
+            _take(found, one)
+        return
     if not is_file(file):
         raise UserError([Problem(str(file), "there is no such file")])
     content = content_of(file)
@@ -91,6 +95,16 @@ def _take(found: _Found, file: Path) -> None:
     if before != file:
         what = f"a second file of {content}, after {before.name}"
         raise UserError([Problem(file.name, what, "one")])
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    """Return the configuration in a folder of the HPCC simulator, else its network and flows."""
+    for place in (folder / part for part in ("", "mix", "simulation/mix")):
+        for names in (("config.txt",), ("topology.txt", "flow.txt")):
+            if is_file(place / names[0]):
+                return [place / name for name in names if is_file(place / name)]
+    what = "is a folder without config.txt or topology.txt, also in mix"
+    raise UserError([Problem(str(folder), what, "a file, or a folder of the HPCC simulator")])
 
 
 def _configured(found: _Found, file: Path) -> None:

@@ -95,6 +95,24 @@ def test_what_was_imported_can_be_planned(
     assert "exists already" in capsys.readouterr().err
 
 
+def test_a_folder_of_the_simulator_is_enough(tmp_path: Path) -> None:
+    """Its configuration, or its network and its flows; else it is told what is missing."""
+    mix = tmp_path / "simulation" / "mix"
+    mix.mkdir(parents=True)
+    _write(mix, topology=NETWORK, flow=FLOWS)
+    for extra in ("", "config"):
+        if extra:
+            _write(mix, config=CONFIG.format(mode=1))
+        table, _ = _imported(tmp_path, "")
+        assert table["topology"]["file"] == "simulation/mix/topology.txt"
+        assert table["traffic"][0]["file"] == "simulation/mix/flow.txt"
+        assert ("congestion_control" in table) == bool(extra)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "empty")
+    assert "empty: is a folder without config.txt" in caught.value.render()
+
+
 def _network(file: Path) -> Topology:
     return build(Study.load(file).plan().specs[0].setting.topology)
 
