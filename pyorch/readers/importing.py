@@ -17,11 +17,11 @@ from pyorch.base.reading import is_file, is_folder
 from pyorch.base.units import format_time, parse_rate, parse_time
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
-from pyorch.readers.graphs import Edge, Graph
+from pyorch.readers.graphs import Graph
 from pyorch.readers.records import Job, MessageList, Settings
 
-LONG_JOB = "100s"
-"""Longest run of a job, which ends when it is done."""
+LONG_JOB, SHORT = "100s", "10ms"
+"""Longest run of a job, which ends when it is done, and run of flows that arrive at random."""
 
 
 @dataclass
@@ -67,15 +67,17 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         if listed is not None and not listed.src:
             found.settings.left_out.append(f"{found.files.pop('messages').name}: it has no flows")
     topology = found.settings.network or {}
+    slowest = parse_rate(topology.get("rate", networks.RATE))
     losses: list[dict[str, Any]] = []
     if given is not None:
         network = networks.assumed(given, graph, folder)
         topology, losses, found.server = network.table, network.losses, network.server
+        slowest = network.slowest
         found.assumed += network.assumed
         found.settings.left_out += network.left_out
     found.assumed = found.settings.assumed + found.assumed
     traffic = _traffic(found, listed, job, folder)
-    run = _run(found, graph, listed, job)
+    run = _run(found, slowest, listed, job)
     return _text(found, [file.name for file in files], topology, [*losses, *traffic], run)
 
 
@@ -188,20 +190,22 @@ def _default(found: _Found) -> dict[str, Any]:
 
 
 def _run(
-    found: _Found, graph: Graph, listed: MessageList | None, job: Job | None
+    found: _Found, slowest: int, listed: MessageList | None, job: Job | None
 ) -> dict[str, Any]:
     """Return the table [run]: as long as what is sent could need at a tenth of a link's rate."""
-    run: dict[str, Any] = {"duration": LONG_JOB if job else "10ms"}
+    run: dict[str, Any] = {"duration": LONG_JOB}
     last = 0
-    if listed is not None and listed.src:
-        sent: Counter[str] = Counter()
-        for names in (listed.src, listed.dst):
-            for name, size in zip(names, listed.sizes, strict=True):
-                sent[name] += size
-        slowest = min(map(_rate_of, graph.edges), default=parse_rate(networks.RATE))
-        last = max(start or 0 for start in listed.starts or [0])
+    if job is None:
+        sent: Counter[str] = Counter({"by default": 10**6})
+        if listed is not None:
+            for names in (listed.src, listed.dst):
+                for name, size in zip(names, listed.sizes, strict=True):
+                    sent[name] += size
+            last = max((start or 0 for start in listed.starts), default=0)
         length = last + 80 * max(sent.values()) * 10**12 // max(slowest, 1) + 10**10
         run["duration"] = format_time(-(-length // 10**9) * 10**9)
+    if "sizes" in found.files:
+        run["duration"] = SHORT
     if "sizes" not in found.files:
         run["stop_when_done"] = True
     told = found.settings.sections.get("run", {})
@@ -210,13 +214,6 @@ def _run(
     if "duration" not in told:
         found.assumed.append(f"a run takes at most {run['duration']}")
     return run
-
-
-def _rate_of(edge: Edge) -> int:
-    try:
-        return parse_rate(str(edge.attributes.get("rate", networks.RATE)))
-    except ValueError:
-        return parse_rate(networks.RATE)
 
 
 def _text(

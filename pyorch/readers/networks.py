@@ -23,10 +23,14 @@ RATE, DELAY = "100Gbps", "1us"
 
 @dataclass
 class Assumed:
-    """A [topology]. server: hosts of one. losses: [[node]] entries of ports that lose frames."""
+    """A [topology]. server: hosts of one. slowest: rate of a link [bit/s].
+
+    losses: [[node]] entries of ports that lose frames.
+    """
 
     table: dict[str, Any]
     server: int = 1
+    slowest: int = parse_rate(RATE)
     losses: list[dict[str, Any]] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -116,13 +120,14 @@ def _attribute(
     unit = names[chosen] if bare else ""
     parse = parse_rate if name == "rate" else parse_delay
     try:
-        for value in values:
-            parse(f"{value}{unit}" if is_number(value) else value)
+        read = [parse(f"{value}{unit}" if is_number(value) else value) for value in values]
     except ValueError as error:
         told = f"attribute {chosen!r} of links is not read as their {name}: {error}"
         found.left_out.append(told)
         found.assumed.append(f"all links have a {name} of {default}")
         return
+    if name == "rate":
+        found.slowest = min([*read, *([parse_rate(default)] if missing else [])])
     if chosen != name:
         found.table[f"{name}_attribute"] = chosen
     if unit:
