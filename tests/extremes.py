@@ -140,6 +140,20 @@ SCENES: dict[str, tuple[Scene, ...]] = {
             ),
         ),
     ),
+    "ns3::trimming::Trimming": (
+        Scene(
+            flow_control=(),
+            agents=("ns3::trimming::Trimming",),
+            attributes=with_attributes(
+                lossless__SharedBuffer={
+                    "Size": "60000",
+                    "LossyPool": "6000",
+                    "LosslessClasses": "0",
+                },
+                rdma__QueuePair={"Retransmit": "Selective"},
+            ),
+        ),
+    ),
     _L + "EcnMarking": (
         Scene(agents=(_L + "EcnMarking",), congestion_control="ns3::dcqcn::Dcqcn"),
     ),
