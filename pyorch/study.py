@@ -19,16 +19,26 @@ from pyorch import kinds, pipeline
 from pyorch.base import doors
 from pyorch.base.arguments import Tell, checked, checking
 from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
+from pyorch.base.fields import written
 from pyorch.base.files import storage_error, write_atomically
-from pyorch.base.lazy import pd
+from pyorch.base.findings import Findings
+from pyorch.base.lazy import Later, pd
 from pyorch.base.paths import Paths, default_paths
 from pyorch.base.reading import TOO_DEEP, excesses
+from pyorch.files.find import experiment_name, made_document, read_document
+from pyorch.files.patch import is_selection
 from pyorch.pipeline import Plan
+from pyorch.report.expect import agreed_metrics, judge
+from pyorch.report.figures import MODELS, FigureError
+from pyorch.report.select import among
+from pyorch.report.style import paper_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pyorch.engine import BatchResult, Failure
+    from pyorch.engine.slurm import client, cluster
+    from pyorch.engine.slurm import state as states
     from pyorch.engine.slurm.cluster import Asked, Cancelled, Sent
     from pyorch.engine.slurm.state import SweepState
     from pyorch.explain.explanation import Explanation
@@ -39,6 +49,11 @@ if TYPE_CHECKING:
     from pyorch.report.planned import PlannedMap
     from pyorch.run.byhand import OpenRun
     from pyorch.store.store import Store
+
+else:
+    client, cluster, states = (
+        Later(f"pyorch.engine.slurm.{name}") for name in ("client", "cluster", "state")
+    )
 
 GROUP = "pyorch.study"
 """The group of the entry points that are methods of a study."""
@@ -96,8 +111,6 @@ class Study:
         `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
-        from pyorch.base.fields import written
-        from pyorch.files.find import made_document
         from pyorch.files.model import ENTRIES
 
         self._paths = (paths or default_paths()).absolute()
@@ -133,8 +146,6 @@ class Study:
         overrides: as for --set. seeds: N for 1 to N, or "N-M". Raises UserError if there is no such
         experiment.
         """
-        from pyorch.files.find import experiment_name
-
         study = cls.named(fsdecode(name), overrides, seeds=seeds, paths=paths)
         experiment_name(fsdecode(name), study._paths)
         return study
@@ -206,7 +217,6 @@ class Study:
         A report of it adds to what there is, where `only` and `seeds` would replace it. Raises
         UserError.
         """
-        from pyorch.files.patch import is_selection
         from pyorch.plan import expand
 
         overrides = tuple(one for one in self._overrides if not is_selection(one))
@@ -250,8 +260,6 @@ class Study:
     @property
     def name(self) -> str:
         """The name of its results."""
-        from pyorch.files.find import experiment_name
-
         if isinstance(self._source, str):
             return experiment_name(self._source, self._paths)
         return self._source.name
@@ -460,8 +468,6 @@ class Study:
     @property
     def verdicts(self) -> pd.DataFrame:
         """Expected and measured values, one row per expectation."""
-        from pyorch.report.expect import judge
-
         plan, data = self._made(), self._data()
         results = judge(plan.experiment.expects, data)
         return pd.DataFrame([result.row() for result in results])
@@ -472,9 +478,6 @@ class Study:
         Raises UserError if there is none of that name, or it cannot be drawn.
         """
         from pyorch.notebook import show_figures
-        from pyorch.report.expect import agreed_metrics, judge
-        from pyorch.report.figures import FigureError
-        from pyorch.report.style import paper_style
 
         model = self._figure(figure)
         if model.finding is not None:
@@ -490,8 +493,6 @@ class Study:
                 raise UserError([Problem(f"figure {model.name}", str(error))]) from error
 
     def _figure(self, figure: str | Mapping[str, Any] | Any) -> Any:
-        from pyorch.base.findings import Findings
-        from pyorch.report.figures import MODELS
 
         if isinstance(figure, Mapping):
             findings = Findings("figure")
@@ -557,8 +558,6 @@ class Study:
         options: as for `invoke submit`. claim: results will be written. Raises UserError, also if
         the study is not in a file.
         """
-        from pyorch.engine.slurm import cluster
-
         if not isinstance(self._source, str):
             what = "a study made in Python is submitted from its file"
             raise UserError([Problem(self.name, what, None, 'study.save("my.toml"), Study.load')])
@@ -580,8 +579,6 @@ class Study:
         default the latter are printed. options: as for `invoke submit`. Raises UserError, also if
         the study is not in a file.
         """
-        from pyorch.engine.slurm import cluster
-
         asked = self.ask(options, runs_per_job)
         if told is not None and asked.plan.missing:
             for line in self.remarks_on_plan():
@@ -594,35 +591,27 @@ class Study:
 
         Raises UserError if none was submitted.
         """
-        from pyorch.engine.slurm.state import State
-
         state = self.state()
-        return {kind.value: state.count(kind) for kind in State}
+        return {kind.value: state.count(kind) for kind in states.State}
 
     def state(self) -> SweepState:
         """The state of the latest submitted sweep: every run, jobs, and what Slurm says of them.
 
         Raises UserError if none was submitted.
         """
-        from pyorch.engine.slurm import cluster
-        from pyorch.engine.slurm.client import Slurm
-
-        return cluster.look(self.store, Slurm())
+        return cluster.look(self.store, client.Slurm())
 
     def cancel(self) -> Cancelled:
         """Cancel all jobs of the study; finished runs are kept. Raises UserError."""
-        from pyorch.engine.slurm import cluster
-
         return cluster.cancel(self.store)
 
     @property
     def store(self) -> Store:
         """Where its results are. Raises UserError if there is no such experiment."""
-        from pyorch.engine.slurm.cluster import store_of
         from pyorch.store.store import Store
 
         if isinstance(self._source, str):
-            return store_of(self._source, self._paths)
+            return cluster.store_of(self._source, self._paths)
         return Store(self._paths, self.name)
 
     def collect(
@@ -635,17 +624,17 @@ class Study:
         build; by default it is printed, like those on damaged runs. Raises UserError, and
         RunsMissingError if runs are missing.
         """
-        from pyorch.engine.slurm import cluster
-        from pyorch.engine.slurm.state import State
         from pyorch.remarks import of_damage
 
         store = self.store
         state, damaged = cluster.settled(store)
         for line in of_damage(damaged, {}):
             (told or print)(line)
-        missing = len(state.runs) - state.count(State.DONE)
+        missing = len(state.runs) - state.count(states.State.DONE)
         if missing:
-            parts = [f"{state.count(kind)} {kind.value}" for kind in State if state.count(kind)]
+            parts = [
+                f"{state.count(kind)} {kind.value}" for kind in states.State if state.count(kind)
+            ]
             what = f"{missing} of {len(state.runs)} runs are missing"
             said(f"{store.name}: {what}: {', '.join(parts)}")
             if not partial or missing == len(state.runs):
@@ -668,7 +657,6 @@ class Study:
         Raises UserError if it cannot be written.
         """
         from pyorch.files.compose import composed
-        from pyorch.files.find import read_document
 
         path = Path(file)
         if path.suffix != ".toml":
@@ -706,7 +694,6 @@ class Study:
 
     def _chosen(self, plan: Plan, where: Mapping[str, Any]) -> list[RunSpec]:
         """Return the runs that match a filter. Raises UserError if there are none."""
-        from pyorch.report.select import among
 
         def fits(spec: RunSpec) -> bool:
             own = _own(spec)
@@ -764,8 +751,6 @@ class Study:
 
 def _toml(value: Any) -> str:
     """Return a value in the form that --set accepts. Raises UserError if it has none."""
-    from pyorch.base.fields import written
-
     try:
         return _spelled(written(value))
     except Exception:  # also of somebody else's class, which may not even have a text

@@ -11,7 +11,15 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["found", "np", "nx", "pd"]
+__all__ = ["Later", "found", "np", "nx", "pd"]
+
+
+class Later(ModuleType):
+    """Stands for a module of this name until something of it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -19,15 +27,15 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
 
-    class _Lazy(ModuleType):
-        """Stands for a module, and keeps what was asked of it."""
+    class _Library(Later):
+        """Keeps what was asked of it: nobody replaces parts of a library."""
 
         def __getattr__(self, name: str) -> Any:
-            value = getattr(import_module(self.__name__), name)
+            value = super().__getattr__(name)
             setattr(self, name, value)
             return value
 
-    np, nx, pd = map(_Lazy, ("numpy", "networkx", "pandas"))
+    np, nx, pd = map(_Library, ("numpy", "networkx", "pandas"))
 
 
 def found(package: str, where: Mapping[str, str], name: str) -> Any:

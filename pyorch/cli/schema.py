@@ -7,17 +7,16 @@ import json
 from pyorch import kinds
 from pyorch.base.paths import default_paths
 from pyorch.build import ensure_built, load_schema
+from pyorch.catalogue.editor import schema_of
 from pyorch.cli.base import OK, listing
 from pyorch.files.find import read_document
+from pyorch.files.presets import read_presets
+from pyorch.setting.attributes import catalogue
 
 
 @listing
 def schema(name: str = "") -> int:
     """Print the schema; with the name of an experiment, it includes that experiment's own kinds."""
-    from pyorch.catalogue.editor import schema_of
-    from pyorch.files.presets import read_presets
-    from pyorch.setting.attributes import catalogue
-
     paths = default_paths()
     texts = {}
     if name:

@@ -18,6 +18,8 @@ from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_time
+from pyorch.engine import LocalEngine
+from pyorch.engine.log import log_tail
 from pyorch.explain.outcomes import (
     AS_IT_WAS,
     GROUP,
@@ -219,8 +221,6 @@ def _check(numbers: Mapping[str, Any], run: str) -> None:
 
 def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) -> int:
     """Perform those of some runs that are missing; return their number."""
-    from pyorch.engine import LocalEngine
-
     fingerprint = plan.build.fingerprint
     missing = [
         spec
@@ -265,8 +265,6 @@ def _outcome(plan: Plan, store: Store, cure: Cure, spec: RunSpec | str) -> Outco
 
 def _failure(store: Store, run_hash: str) -> str:
     """Why there is no run with a cure, according to its log."""
-    from pyorch.engine.log import log_tail
-
     log = store.failure(run_hash).log
     said = [line.strip() for line in log_tail(log).splitlines()] if log.is_file() else []
     lines = [line for line in said if line and not line.startswith("hint:")]

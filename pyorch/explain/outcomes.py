@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyorch.build import load_schema
 from pyorch.engine.log import log_tail
 from pyorch.files.find import Document
+from pyorch.files.load import load_experiment
 from pyorch.metrics import known_numbers
 from pyorch.plan import RunSpec, expand
 from pyorch.run.simulate import RefusedError
@@ -122,9 +124,6 @@ def spec_of(
 
     store: the one that is to keep it. Raises UserError if the tables are invalid.
     """
-    from pyorch.build import load_schema
-    from pyorch.files.load import load_experiment
-
     file = plan.experiment.folder / "minimal.toml"
     document = Document(store.name, file, "trial", content)
     experiment = load_experiment(document, (), load_schema(plan.build), store.paths)

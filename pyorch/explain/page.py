@@ -16,9 +16,15 @@ from pyorch.base.findings import Findings
 from pyorch.explain.explanation import Explanation, Wires, capture
 from pyorch.explain.outcomes import AS_IT_WAS, GROUPS, Outcome
 from pyorch.explain.story import Blocked, Story
+from pyorch.report import embed
 from pyorch.report.data import ReportData
+from pyorch.report.figures import MODELS
+from pyorch.report.figures.network_live import PLAY
+from pyorch.report.page import STEP_MS, template
 from pyorch.report.quantities import show
 from pyorch.report.setting import Setting, setting
+from pyorch.report.style import paper_style
+from pyorch.report.write import versions, write_figure
 from pyorch.sizing.checks import PFC
 
 if TYPE_CHECKING:
@@ -80,10 +86,6 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires |
     command: the one that reproduces it. The same explanation gives the same bytes. Raises
     UserError.
     """
-    from pyorch.report import embed
-    from pyorch.report.figures.network_live import PLAY
-    from pyorch.report.page import STEP_MS, template
-
     try:
         make_folder(folder, below=found.store.paths.results)
         wires = capture(found, folder) if isinstance(found.story, Story) else None
@@ -113,7 +115,6 @@ def check_folder(folder: Path) -> None:
 
 
 def _page(found: Explanation, wires: Wires | None, folder: Path, command: str) -> Page:
-    from pyorch.report.write import versions
 
     story = found.story
     fingerprint = found.plan.build.fingerprint
@@ -204,8 +205,6 @@ def _repeats(found: Explanation) -> str:
 
 
 def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
-    from pyorch.report.style import paper_style
-    from pyorch.report.write import write_figure
 
     data = ReportData.of(found.store, [found.told], found.plan.build.fingerprint)
     height = 3.6 if len(found.network.names) < 30 else 5.0
@@ -219,7 +218,6 @@ def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
 
 
 def _model(entry: Mapping[str, object]) -> FigureModel:
-    from pyorch.report.figures import MODELS
 
     findings = Findings("figure")
     model = findings.validate_kind("figure", MODELS, entry, ())

@@ -20,6 +20,8 @@ from pyorch.base.units import shortest
 from pyorch.files.model import ENTRIES, WHOLE
 from pyorch.files.setting import Resolver, entries_of
 from pyorch.network.topology import Topology
+from pyorch.report import expect, figures
+from pyorch.report.figures.custom import Custom
 from pyorch.setting.attributes import Catalogue
 from pyorch.setting.canonical import Trace
 from pyorch.setting.experiment import Point, TraceTable, check_port
@@ -47,7 +49,6 @@ class Models:
 
 def report_models() -> Models:
     """Return the models of this project."""
-    from pyorch.report import expect, figures
     from pyorch.report.check import check_entries
 
     return Models(metrics.MODELS, figures.MODELS, expect.ExpectModel, check_entries)
@@ -100,8 +101,6 @@ def _check_functions(
     figures: Sequence[BaseModel | None], file: FilePath, findings: Findings
 ) -> None:
     """Functions that draw figures must be in the files where they are looked for."""
-    from pyorch.report.figures.custom import Custom
-
     for number, figure in enumerate(figures):
         lacking = figure.lacking(file) if isinstance(figure, Custom) else None
         if lacking:

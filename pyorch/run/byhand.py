@@ -16,7 +16,11 @@ from pyorch.base.findings import Findings
 from pyorch.base.lazy import pd
 from pyorch.base.units import format_time, parse_time
 from pyorch.engine.progress import SLICES
+from pyorch.metrics import known_numbers
 from pyorch.network.topology import Topology
+from pyorch.report.planned import planned_map
+from pyorch.run.callbacks import connect
+from pyorch.run.ns3 import load_all
 from pyorch.run.simulate import read_tables, run_until, set_up
 from pyorch.setting.experiment import check_port
 
@@ -34,8 +38,6 @@ _open: list[OpenRun] = []
 
 def _ns3(build: BuildInfo) -> Any:
     """ns-3 and our modules in this process, which can load them once. Raises UserError."""
-    from pyorch.run.ns3 import load_all
-
     if build.folder not in _loaded:
         if _loaded:
             what = "this process has loaded an older version of the modules"
@@ -76,8 +78,6 @@ class OpenRun:
 
     def _repr_html_(self) -> str:
         """The run as a notebook shows it: its network, and where its flows go."""
-        from pyorch.report.planned import planned_map
-
         at = format_time(int(self.simulation.Now()))
         return planned_map(
             self.spec.setting, self.spec.seed, f"{self.spec.title}, at {at}"
@@ -96,8 +96,6 @@ class OpenRun:
 
         source: a port "s0:h0", or an ns3::Config path. Raises UserError if there is none.
         """
-        from pyorch.run.callbacks import connect
-
         return connect(source if source.startswith("/") else self.port(source), name, function)
 
     @property
@@ -143,8 +141,6 @@ class OpenRun:
 
         None: the time of an event that never occurred.
         """
-        from pyorch.metrics import known_numbers
-
         numbers = {str(p.first): float(p.second) for p in self.simulation.GetSummary()}
         return known_numbers(numbers)
 

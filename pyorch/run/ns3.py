@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.build.info import BuildInfo, read_build
+from pyorch.build.loadable import check_loadable
 from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
 from pyorch.build.wheel import TARGETS
 
@@ -87,8 +89,6 @@ def load_all(info: "BuildInfo", more: Sequence[str] = ()) -> Any:
 def _library_of_ns3(info: "BuildInfo", module: str) -> Path:
     found = sorted(info.ns3_libraries.glob(f"libns*-{module}.so"))
     if not found:
-        from pyorch.base.errors import Problem, UserError
-
         names = sorted(
             file.stem.split("-", 1)[1] for file in info.ns3_libraries.glob("libns*-*.so")
         )
@@ -109,8 +109,6 @@ def _load_libraries(info: "BuildInfo") -> Any:
         try:
             cppyy.load_library(str(library))  # its RUNPATH finds those of the wheel that it links
         except RuntimeError:
-            from pyorch.build.loadable import check_loadable
-
             check_loadable(info)  # says what cppyy does not: why
             raise
     return cppyy

@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pyorch.base.ends import no_core_files
+from pyorch.base.errors import OwnCodeError, Problem, UserError, shown
+from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, opened, storage_error
 from pyorch.base.fingerprint import short
+from pyorch.base.paths import RunPaths, default_paths
+from pyorch.engine import base
+from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_LEFT, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
+from pyorch.engine.log import NOTE
+from pyorch.engine.manifest import read_run
+from pyorch.engine.preflight import write_refusal
+from pyorch.run.simulate import RefusedError, RunProblemsError, WrongResultError, set_up, simulate
+from pyorch.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     no_core_files()
     started = time.monotonic() - _age_s()
-    from pyorch.base.errors import UserError
-    from pyorch.engine.base import RUN_REFUSED
 
     try:
         manifest_file, index, attempt = _parse(arguments)
@@ -64,7 +72,6 @@ def _parse(arguments: Sequence[str] | None) -> tuple[Path, int, Path | None]:
 
 
 def _run(manifest_file: Path, index: int, given: Path | None, started: float) -> int:
-    from pyorch.engine.manifest import read_run
     from pyorch.kinds import read_spec
 
     if given is not None:
@@ -90,13 +97,8 @@ def check_line(manifest: Manifest, line: str, attempt: Path) -> int:
 
     If modules refuse it, the folder of the attempt has their reasons.
     """
-    from pyorch.base.errors import OwnCodeError, Problem, UserError
-    from pyorch.base.paths import RunPaths
     from pyorch.build.loadable import LoadError
-    from pyorch.engine.base import RUN_DONE, RUN_REFUSED
-    from pyorch.engine.preflight import write_refusal
     from pyorch.kinds import read_spec
-    from pyorch.run.simulate import RefusedError, set_up
 
     end_with_parent(os.getppid())
     end_with_exit()
@@ -115,9 +117,6 @@ def check_line(manifest: Manifest, line: str, attempt: Path) -> int:
 
 
 def _do(manifest: Manifest, spec: RunSpec, given: Path | None, started: float) -> int:
-    from pyorch.base.paths import RunPaths, default_paths
-    from pyorch.engine.base import RUN_DONE
-    from pyorch.store.store import Store
 
     run_hash = spec.hash(manifest.fingerprint)
     store = Store(default_paths(), spec.setting.experiment)
@@ -135,12 +134,7 @@ def _attempt(
     manifest: Manifest, spec: RunSpec, store: Store, attempt: RunPaths, started: float
 ) -> int:
     """Simulate into the folder of an attempt and commit it; explain in the log what went wrong."""
-    from pyorch.base.errors import OwnCodeError, UserError
-    from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, opened, storage_error
     from pyorch.build.loadable import LoadError
-    from pyorch.engine import base
-    from pyorch.engine.base import RUN_DONE, RUN_ERROR, RUN_REFUSED, RUN_STORAGE, RUN_WRONG
-    from pyorch.run.simulate import RefusedError, RunProblemsError, WrongResultError
 
     try:
         with opened(attempt.spec, "w") as file:
@@ -172,8 +166,6 @@ def _attempt(
 
 def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: float) -> None:
     """Load the build and simulate; what depends on the machine goes to the log."""
-    from pyorch.run.simulate import simulate
-
     log = _Log(attempt, manifest, spec)
     try:
         simulation_class = load_class(manifest)
@@ -190,7 +182,6 @@ def _simulate(manifest: Manifest, spec: RunSpec, attempt: RunPaths, started: flo
 
 def load_build(manifest: Manifest) -> BuildInfo:
     """The build that the manifest was written for. Raises LoadError when it is gone."""
-    from pyorch.base.errors import Problem
     from pyorch.build.info import read_build
     from pyorch.build.loadable import LoadError
 
@@ -235,8 +226,6 @@ class _Log:
         import platform
         import socket
 
-        from pyorch.base.files import opened
-
         self._file = opened(attempt.log, "a")
         self.note("experiment", spec.setting.experiment)
         self.note("hash", spec.hash(manifest.fingerprint))
@@ -247,8 +236,6 @@ class _Log:
 
     def note(self, name: str, value: str) -> None:
         """Write one line, at once, so that a crash leaves it."""
-        from pyorch.engine.log import NOTE
-
         self._file.write(f"{NOTE}{name}: {value}\n")
         self._file.flush()
 
@@ -299,8 +286,6 @@ def end_with_exit() -> None:
     """
     import ctypes
 
-    from pyorch.engine.base import RUN_LEFT
-
     library = ctypes.CDLL(None)
     # the last one is called first: what was printed reaches the log
     for function, argument in ((library._exit, RUN_LEFT), (library.fflush, None)):
@@ -308,7 +293,6 @@ def end_with_exit() -> None:
 
 
 def _say(text: str) -> None:
-    from pyorch.base.errors import shown
 
     sys.stderr.write(shown(text.rstrip()) + "\n")
     sys.stderr.flush()

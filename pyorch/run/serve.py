@@ -29,7 +29,9 @@ from pyorch.base.files import opened
 from pyorch.base.paths import RunPaths
 from pyorch.engine.launch import MESSAGE_BYTES
 from pyorch.engine.manifest import Manifest, read_manifest
+from pyorch.metrics import parse
 from pyorch.run.process import check_line, end_with_parent, load_class, run_line, versions
+from pyorch.run.simulate import simulate
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -40,7 +42,6 @@ NETWORKS_FROM_RUNS = 3
 
 def tiny() -> RunSpec:
     """Return a run that calls what every run calls, and simulates next to nothing."""
-    from pyorch.metrics import parse
     from pyorch.network.kinds import Star
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import RunSection, Setting, Trace
@@ -89,7 +90,6 @@ def _prepare(manifest: Manifest, line: str, networks: bool) -> None:
     import pyarrow.parquet  # noqa: F401
 
     from pyorch.kinds import read_spec
-    from pyorch.run.simulate import simulate
 
     try:
         if networks:

@@ -13,11 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.fields import NEVER
 from pyorch.base.files import opened
 from pyorch.base.lazy import np
 from pyorch.base.paths import RunPaths
 from pyorch.base.units import format_time
 from pyorch.engine.progress import SLICES, Heartbeat
+from pyorch.metrics import RunTables, compute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +166,6 @@ def _said_by_module(error: Exception) -> str | None:
 
 def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     """Configure a new Simulation for a run without building it, and return its network."""
-    from pyorch.base.fields import NEVER
     from pyorch.network import topology as topologies
     from pyorch.traffic import base as traffic
 
@@ -373,7 +374,6 @@ def write_table(run: RunPaths, name: str, columns: Mapping[str, NDArray[Any]]) -
 
 
 def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
-    from pyorch.metrics import RunTables, compute
     from pyorch.plan import metrics_digest
 
     run = RunTables(spec.setting, spec.seed, summary["nodes"], summary["summary"], tables)

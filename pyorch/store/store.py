@@ -38,6 +38,7 @@ from pyorch.base.files import (
 )
 from pyorch.base.lazy import pd
 from pyorch.base.paths import Paths, RunPaths
+from pyorch.metrics import RunTables, compute, known_numbers
 from pyorch.store import seal
 from pyorch.store.seal import DamagedError
 
@@ -357,7 +358,6 @@ class Store:
         return values
 
     def _compute(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
-        from pyorch.metrics import RunTables, compute
 
         summary = self.read_summary(run_hash)
         names = self.table_names(run_hash)
@@ -401,8 +401,6 @@ class Store:
 
     def _row(self, run_hash: str, spec: RunSpec) -> list[dict[str, Any]]:
         """Columns of a run in three groups: parameters, summary, metrics."""
-        from pyorch.metrics import known_numbers
-
         own = {"hash": run_hash, "seed": spec.seed, "variant": ""}
         metrics = self.read_metrics(run_hash, spec)
         summary = known_numbers(self.read_summary(run_hash)["summary"])

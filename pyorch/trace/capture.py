@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.lazy import np
 from pyorch.build.facade import Simulation, SimulationClass
+from pyorch.engine.progress import SLICES
+from pyorch.run.simulate import read_tables, set_up
+from pyorch.trace.netanim import write_animation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,9 +94,6 @@ def trace_run(
     have only one simulation at a time. Raises RefusedError if the run's configuration is
     impossible, OSError if a file cannot be written, KeyError for a node that does not exist.
     """
-    from pyorch.run.simulate import read_tables, set_up
-    from pyorch.trace.netanim import write_animation
-
     folder.mkdir(parents=True, exist_ok=True)
     for link in filter(Path.is_symlink, folder.iterdir()):  # C++ would write through it
         link.unlink()
@@ -131,8 +131,6 @@ def trace_run(
 
 def _advance(simulation: Simulation, spec: RunSpec, until_ps: int | None) -> None:
     """Simulate in the same slices as `pyorch.run.simulate`, because their ends count as events."""
-    from pyorch.engine.progress import SLICES
-
     end_ps = spec.setting.run.latest_end
     last_ps = end_ps if until_ps is None else min(end_ps, until_ps)
     for number in range(1, SLICES + 1):

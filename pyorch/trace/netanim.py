@@ -17,6 +17,7 @@ from xml.sax.saxutils import quoteattr
 
 from pyorch.base.files import opened
 from pyorch.base.units import format_rate, format_time
+from pyorch.network.topology import HOST
 from pyorch.report.layout import Place, layout
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ def spread(places: Mapping[int, Place]) -> dict[int, Place]:
 
 
 def _nodes(network: Topology, places: Mapping[int, Place], size: float) -> Iterator[str]:
-    from pyorch.network.topology import HOST
 
     for number, name in enumerate(network.names):
         x, y = places[number]

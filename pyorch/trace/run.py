@@ -13,6 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.base.ends import no_core_files
+from pyorch.base.errors import UserError
+from pyorch.build.info import read_build
+from pyorch.kinds import read_spec
+from pyorch.run.ns3 import load_simulation
+from pyorch.run.process import end_with_parent
+from pyorch.run.simulate import RefusedError
 from pyorch.trace.capture import Options, trace_run
 
 
@@ -22,12 +28,6 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     no_core_files()
-    from pyorch.base.errors import UserError
-    from pyorch.build.info import read_build
-    from pyorch.kinds import read_spec
-    from pyorch.run.ns3 import load_simulation
-    from pyorch.run.process import end_with_parent
-    from pyorch.run.simulate import RefusedError
 
     end_with_parent()
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))

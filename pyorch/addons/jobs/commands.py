@@ -6,19 +6,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyorch.addons.jobs.goal_of_flows import goal_of_flows
+from pyorch.addons.jobs.timeline import trace_text, untraced
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, listing
+from pyorch.network import topology
+from pyorch.report.data import ReportData
 from pyorch.study import Study
+from pyorch.traffic import base as traffic
 
 
 @listing
 def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
     """Print the traffic of a run as a GOAL schedule, or write it into a file."""
-    from pyorch.addons.jobs.goal_of_flows import goal_of_flows
-    from pyorch.network import topology
-    from pyorch.traffic import base as traffic
-
     spec = Study.named(name, overrides, seeds=seeds).find(run)
     setting = spec.setting
     network = topology.build(setting.topology)
@@ -30,9 +31,6 @@ def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) ->
 def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) -> int:
     """Print what the hosts of a finished run did as trace events, or write it into a file."""
     import pandas as pd
-
-    from pyorch.addons.jobs.timeline import trace_text, untraced
-    from pyorch.report.data import ReportData
 
     study = Study.named(name, overrides, seeds=seeds)
     plan, spec = study.planned, study.find(run)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyorch.addons.jobs.spans import spans_of
+from pyorch.base.errors import Problem, UserError
 from pyorch.metrics.loads import holds_of
 
 if TYPE_CHECKING:
@@ -214,8 +215,6 @@ def _track(tracks: list[list[int]], bar: Bar) -> int:
 
 def trace_text(run: RunTables) -> str:
     """Return a run as JSON in the trace event format. Raises UserError if it is too large."""
-    from pyorch.base.errors import Problem, UserError
-
     bars = bars_of(run)
     if len(bars) > MOST_BARS:
         what = f"{len(bars)} bars"

@@ -8,7 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.addons.lab.prevent import prevent_run
+from pyorch.addons.lab.ranges import read_axes
+from pyorch.addons.lab.tags import tags_of
+from pyorch.addons.lab.varied import Varied
+from pyorch.addons.lab.write import check_target, write
+from pyorch.addons.lab.write_search import MADE_BY, write_search
 from pyorch.base.arguments import Tell
+from pyorch.trace.request import find_run
 
 if TYPE_CHECKING:
     from pyorch.addons.lab.minimise import Minimal
@@ -40,7 +47,6 @@ def minimise(
     UserError, KeyboardInterrupt.
     """
     from pyorch.addons.lab.minimise import minimise
-    from pyorch.addons.lab.write import check_target, write
 
     if out is not None:
         check_target(Path(out))
@@ -66,10 +72,7 @@ def search(
     result, with picture and trials next to it. told: gets a line for each trial. The same call
     resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.addons.lab.ranges import read_axes
     from pyorch.addons.lab.search import search
-    from pyorch.addons.lab.write import check_target
-    from pyorch.addons.lab.write_search import MADE_BY, write_search
 
     axes = read_axes(vary)
     if out is not None:
@@ -95,9 +98,7 @@ def map_region(
     points and figure next to it. told: gets a line for each point. The same call resumes after
     an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.addons.lab.ranges import read_axes
     from pyorch.addons.lab.region import MADE_BY, map_region, write_region
-    from pyorch.addons.lab.write import check_target
 
     axes = read_axes(vary)
     if out is not None:
@@ -113,8 +114,6 @@ def prevent(study: Study, run: str | int = 1, root: str = "") -> Prevention:
 
     run: number, hash or title. root: highest switch of up-down routing. Raises UserError.
     """
-    from pyorch.addons.lab.prevent import prevent_run
-
     return prevent_run(study.find(run), _types(study), root)
 
 
@@ -125,8 +124,6 @@ def tags(study: Study, run: str | int = 1) -> Tags:
 
     run: number, hash or title. Raises UserError, also if it cannot use them.
     """
-    from pyorch.addons.lab.tags import tags_of
-
     return tags_of(study.find(run), _types(study))
 
 
@@ -138,9 +135,6 @@ def _types(study: Study) -> Catalogue:
 
 def _varied(study: Study, run: str | int) -> Varied:
     """A run of a study whose keys the laboratory can vary."""
-    from pyorch.addons.lab.varied import Varied
-    from pyorch.trace.request import find_run
-
     plan = study.claimed()
     spec = find_run(plan.specs, plan.build.fingerprint, str(run))
     return Varied(plan, spec, study.source, study.overrides)

@@ -29,6 +29,7 @@ from pyorch.engine import LocalEngine
 from pyorch.notebook import Readable
 from pyorch.plan import RunSpec
 from pyorch.store.store import Store
+from pyorch.trace.request import find_run
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
@@ -99,8 +100,6 @@ def minimise(
     The study's own run is performed if it is missing. All trials are stored, so that the same call
     resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.trace.request import find_run
-
     asked = read_condition(condition)
     fingerprint = plan.build.fingerprint
     spec = find_run(plan.specs, fingerprint, run)

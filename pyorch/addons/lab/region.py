@@ -31,6 +31,7 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import replacing, storage_error, write_atomically
 from pyorch.notebook import Readable
 from pyorch.plan import RunSpec
+from pyorch.report.style import COLUMN_INCHES, paper_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,8 +239,6 @@ class RegionFiles:
 
 def write_region(region: Region, file: Path) -> RegionFiles:
     """Write the border as CSV, and .points.csv, .png and .pdf next to it. Raises UserError."""
-    from pyorch.report.style import paper_style
-
     points = file.with_suffix(".points.csv")
     figures = (file.with_suffix(".png"), file.with_suffix(".pdf"))
     head = f"{MADE_BY}: {region.trials.condition.text}, {region.origin} (docs/deadlock-lab.md)\n"
@@ -284,8 +283,6 @@ def draw(region: Region) -> Canvas:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
-
-    from pyorch.report.style import COLUMN_INCHES
 
     side = region.map.side
     slices = [()] if len(region.axes) == 2 else [(at,) for at in range(0, side + 1, side // COARSE)]

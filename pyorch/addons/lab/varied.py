@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.addons.lab.ranges import overrides_of
 from pyorch.base.errors import Problem, UserError
+from pyorch.build import load_schema
+from pyorch.files.find import read_document
+from pyorch.files.load import load_experiment
 from pyorch.files.patch import ONLY
 from pyorch.plan import RunSpec, expand
 from pyorch.store.store import Store
@@ -38,7 +41,6 @@ class Varied:
 
     @cached_property
     def _document(self) -> Document:
-        from pyorch.files.find import read_document
 
         name, paths = self.name, self.plan.store.paths
         document = read_document(name, paths) if isinstance(name, str) else name
@@ -49,9 +51,6 @@ class Varied:
 
         Figures and expectations are left out: those of other scenarios would have no run.
         """
-        from pyorch.build import load_schema
-        from pyorch.files.load import load_experiment
-
         texts = [*self._narrowed(), *overrides_of(values)]
         if "scenario" in self.spec.params and "scenario" not in values:
             texts.append(f"scenario={self.spec.params['scenario']}")  # the others are not needed

@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.paths import program
+from pyorch.build.info import read_build
+from pyorch.engine.local import child_environment
+from pyorch.kinds import read_spec
+from pyorch.run.ns3 import load_all
+from pyorch.run.process import end_with_parent
+from pyorch.run.simulate import set_up
+from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
@@ -25,8 +32,6 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
 
     Raises UserError if the run cannot be built.
     """
-    from pyorch.engine.local import child_environment
-
     with tempfile.TemporaryDirectory() as aside:
         request = Path(aside) / "request.json"
         content = {"spec": spec.to_json(), "build": str(plan.build.folder)}
@@ -47,13 +52,6 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
 
 def main(arguments: list[str]) -> int:
     """Print the paths as a line of JSON."""
-    from pyorch.build.info import read_build
-    from pyorch.kinds import read_spec
-    from pyorch.run.ns3 import load_all
-    from pyorch.run.process import end_with_parent
-    from pyorch.run.simulate import set_up
-    from pyorch.traffic import base as traffic
-
     end_with_parent()
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     spec = read_spec(request["spec"])

@@ -21,6 +21,9 @@ from pyorch.base.findings import Findings
 from pyorch.engine import LocalEngine
 from pyorch.metrics.base import written
 from pyorch.plan import RunSpec
+from pyorch.report.data import ReportData
+from pyorch.report.figures import MODELS, FigureError
+from pyorch.report.style import paper_style
 
 MADE_BY = "# The least of a run, found by `pyorch minimise`"
 """How files of this kind begin: no other file is overwritten."""
@@ -205,10 +208,6 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
 
     Performs the run of the result's file. Raises UserError.
     """
-    from pyorch.report.data import ReportData
-    from pyorch.report.figures import MODELS, FigureError
-    from pyorch.report.style import paper_style
-
     spec = trials.spec(dict(content))
     _make(trials, spec)
     fingerprint = trials.plan.build.fingerprint

@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr
 from pyorch.base.lazy import np, pd
 from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
+from pyorch.report.figures.names import text_size
 from pyorch.report.quantities import Scale, show_text
 from pyorch.report.select import filter_text, having, matching, value_text, values_of
 from pyorch.report.style import COLUMN_INCHES, plain_log_ticks, seaborn
@@ -158,8 +159,6 @@ def _broken(text: str, size: float, width: float) -> str:
 
 def _lines_of(text: str, size: float, width: float) -> list[str]:
     """As many words per line as fit, but at least one."""
-    from pyorch.report.figures.names import text_size
-
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from pyorch.base.lazy import pd
+from pyorch.base.lazy import Later, pd
 from pyorch.metrics import Need, RunTables
 from pyorch.metrics.fields import Time, TrafficClass
 from pyorch.report.figures.base import Drawn, FigureError, figure
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from pyorch.report.data import ReportData
-    from pyorch.report.figures.loadmap import Panel, Shades
+    from pyorch.report.figures import loadmap
+    from pyorch.report.figures.loadmap import Shades
+else:
+    loadmap = Later("pyorch.report.figures.loadmap")
 
 MOST_LINKS = 200
 """More links than this, at the width of two columns, are cells instead of lines of a map."""
@@ -80,14 +83,12 @@ class LinkLoad(OneRunAPanel):
     @override
     def draw(self, data: ReportData) -> Drawn:
 
-        from pyorch.report.figures.loadmap import shades_of
-
         shown = self.panels(data)
         panels = [
             self._panel(data.run(part["hash"].iloc[0]), self.title_of(value))
             for value, part in shown
         ]
-        shades = shades_of([share for panel in panels for share in panel.shares.values()])
+        shades = loadmap.shades_of([share for panel in panels for share in panel.shares.values()])
         largest = max(len(panel.network.a) for panel in panels)
         most = MOST_LINKS * self._inches(panels) / _WHOLE
         draw = self._maps if largest <= most else self._cells
@@ -96,9 +97,8 @@ class LinkLoad(OneRunAPanel):
         table = pd.concat([panel.table() for panel in panels], ignore_index=True)
         return Drawn(canvas, table, notes)
 
-    def _panel(self, run: RunTables, title: str) -> Panel:
+    def _panel(self, run: RunTables, title: str) -> loadmap.Panel:
         from pyorch.metrics.loads import LoadError, loads_of_flows, loads_of_ports
-        from pyorch.report.figures.loadmap import Panel
 
         try:
             if self.table == "rate":
@@ -111,9 +111,11 @@ class LinkLoad(OneRunAPanel):
         if values is None:
             raise FigureError("the runs have no table 'pause_tree'; add a [[trace]] and run again")
         egresses = zip(loads.node.tolist(), loads.peer.tolist(), strict=True)
-        return Panel(title, run.network, loads, dict(zip(egresses, values.tolist(), strict=True)))
+        return loadmap.Panel(
+            title, run.network, loads, dict(zip(egresses, values.tolist(), strict=True))
+        )
 
-    def _note(self, panels: Sequence[Panel]) -> str:
+    def _note(self, panels: Sequence[loadmap.Panel]) -> str:
         of = f" of {self.traffic}" if self.traffic else ""
         of += f", {self.collective}," if self.collective else ""
         frames = f"data frames{of}" if self.table == "flow_link" else "frames of all classes"
@@ -138,22 +140,20 @@ class LinkLoad(OneRunAPanel):
         ]
         return f"{what}. {'; '.join(said)}."
 
-    def _grid(self, panels: Sequence[Panel]) -> tuple[int, int]:
+    def _grid(self, panels: Sequence[loadmap.Panel]) -> tuple[int, int]:
         """Rows and columns of panels."""
         columns = 1 if self.width == "one" else min(2, len(panels))
         return math.ceil(len(panels) / columns), columns
 
-    def _inches(self, panels: Sequence[Panel]) -> float:
+    def _inches(self, panels: Sequence[loadmap.Panel]) -> float:
         """The width of a panel, which leaves room for the colour bar [in]."""
         return (COLUMN_INCHES[self.width] - _BAR) / self._grid(panels)[1]
 
-    def _maps(self, panels: Sequence[Panel], shades: Shades) -> Canvas:
-        from pyorch.report.figures.loadmap import LoadMap
-
+    def _maps(self, panels: Sequence[loadmap.Panel], shades: Shades) -> Canvas:
         rows, columns = self._grid(panels)
         inches = self._inches(panels)
         maps = [
-            LoadMap(panel.network, layout(panel.network), panel.shares, panel.title)
+            loadmap.LoadMap(panel.network, layout(panel.network), panel.shares, panel.title)
             for panel in panels
         ]
         sizes = [one.size(0.95 * inches) for one in maps]
@@ -170,12 +170,10 @@ class LinkLoad(OneRunAPanel):
         self._legend(canvas, labelled=any(one.numbers(self.numbers) for one in maps))
         return canvas
 
-    def _cells(self, panels: Sequence[Panel], shades: Shades) -> Canvas:
-        from pyorch.report.figures.loadmap import TITLE, cells_of, draw_cells, there, title_of
-
+    def _cells(self, panels: Sequence[loadmap.Panel], shades: Shades) -> Canvas:
         rows, columns = self._grid(panels)
         inches = self._inches(panels)
-        parts = [cells_of(panel.network) for panel in panels]
+        parts = [loadmap.cells_of(panel.network) for panel in panels]
         strips = max(map(len, parts))
         tall = [
             max(len(part[strip].rows) if strip < len(part) else 1 for part in parts)
@@ -194,10 +192,12 @@ class LinkLoad(OneRunAPanel):
             row, column = divmod(number, columns)
             for strip, one in enumerate(part):
                 place = grid[row * strips + strip][column]
-                draw_cells(place, one, panel, shades, 72 * inches)
-                title = title_of(one.what, panel.most(there(one)), 0.92 * 72 * inches)
+                loadmap.draw_cells(place, one, panel, shades, 72 * inches)
+                title = loadmap.title_of(
+                    one.what, panel.most(loadmap.there(one)), 0.92 * 72 * inches
+                )
                 first = f"{panel.title}\n" if panel.title and not strip else ""
-                place.set_title(first + title, fontsize=TITLE)
+                place.set_title(first + title, fontsize=loadmap.TITLE)
                 used.append(place)
         for place in (one for line in grid for one in line):
             if place not in used:
@@ -209,10 +209,8 @@ class LinkLoad(OneRunAPanel):
     def _colour_bar(self, canvas: Canvas, axes: Sequence[Axes], shades: Shades) -> None:
         from matplotlib.cm import ScalarMappable
 
-        from pyorch.report.figures.loadmap import STEPS
-
         colours, norm = shades.looks()
-        ticks = [shades.top * step / STEPS for step in range(0, STEPS + 1, 2)]
+        ticks = [shades.top * step / loadmap.STEPS for step in range(0, loadmap.STEPS + 1, 2)]
         bar = canvas.colorbar(
             ScalarMappable(norm, colours), ax=list(axes), fraction=0.03, pad=0.02, aspect=30,
             ticks=[max(tick, norm.boundaries[0]) for tick in ticks],
@@ -226,10 +224,8 @@ class LinkLoad(OneRunAPanel):
     def _legend(self, canvas: Canvas, *, labelled: bool) -> None:
         from matplotlib.lines import Line2D
 
-        from pyorch.report.figures.loadmap import NOTHING
-
         nothing = "no frames" if self.shows == "load" else "never"
-        entries = [Line2D([], [], color=NOTHING, linewidth=3, label=nothing)]
+        entries = [Line2D([], [], color=loadmap.NOTHING, linewidth=3, label=nothing)]
         if labelled:
             text = "the heaviest, in %; frames keep to the right"
             look: dict[str, Any] = {"marker": "$42$", "markersize": 7, "linestyle": ""}
