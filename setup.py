@@ -13,7 +13,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-SHIPPED = ("experiments", "ns3-modules", ".clang-format")
+SHIPPED = ("experiments", "ns3-modules", "docs", ".clang-format")
 PICTURES = (".png", ".svg", ".pdf")
 BUILT = os.environ.get("PYORCH_BUILT", "")
 

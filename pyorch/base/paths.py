@@ -81,6 +81,11 @@ class Paths:
         return self.root / "modules" if self.shipped else self.modules
 
     @property
+    def docs(self) -> Path:
+        """The pages of the documentation."""
+        return (self.shipped or self.root) / "docs"
+
+    @property
     def format_style(self) -> Path:
         """How C++ is laid out."""
         return (self.shipped or self.root) / ".clang-format"

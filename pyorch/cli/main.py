@@ -40,7 +40,19 @@ def init(
     return module.init(folder, template)
 
 
-VERBS = (*(run if one is tasks.experiment else one for one in tasks.VERBS), init)
+@verb
+def docs(
+    page: Annotated[str, "one of them; default: say which there are"] = "",
+    *,
+    search: Annotated[str, "only those that have this word, and where"] = "",
+) -> int:
+    """Show a page of the documentation, or which there are."""
+    from pyorch.cli import pages
+
+    return pages.docs(page, search)
+
+
+VERBS = (*(run if one is tasks.experiment else one for one in tasks.VERBS), init, docs)
 
 
 class Console(Program):

@@ -41,6 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     no_caches = shutil.ignore_patterns("__pycache__")
     for name in (
         ".clang-format",
+        "docs",
         "experiments",
         "ns3-modules",
         "pyorch",

@@ -15,7 +15,7 @@ from setuptools._distutils.filelist import FileList
 import tasks
 from pyorch.base.paths import Paths, default_paths, project_root
 from pyorch.build.sources import find_modules, fingerprint
-from pyorch.cli import door, main
+from pyorch.cli import door, main, pages
 from pyorch.cli.init import init
 from pyorch.files.find import list_experiments
 from pyorch.pipeline import command_line
@@ -39,7 +39,25 @@ def test_both_doors_have_the_same_verbs() -> None:
     """All that invoke does for users pyorch does, too, under the same names except run."""
     ours = set(main.program().namespace.task_names)
     theirs = {value.name for value in vars(tasks).values() if isinstance(value, tasks.Task)}
-    assert ours - {"init"} == theirs - DEVELOPERS - {"experiment"} | {"run"}
+    assert ours - {"init"} == theirs - (DEVELOPERS - {"docs"}) - {"experiment"} | {"run"}
+
+
+def test_the_pages_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """All of docs/ and of the modules, by a word in them, and one at a time; a typo is told."""
+    own = {file.stem for file in (ROOT / "docs").glob("*.md")}
+    of_modules = {file.stem for file in (ROOT / "ns3-modules").glob("*/doc/*.rst")}
+    assert pages.docs() == 0
+    heads = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line][:-1]
+    assert sorted(heads) == sorted(own | of_modules)
+    assert pages.docs(search="Tomahawk 5") == 0
+    found = capsys.readouterr().out
+    assert "studies-hardware" in found
+    assert "first-study" not in found
+    assert pages.docs("bring.md") == 0
+    assert capsys.readouterr().out == (ROOT / "docs" / "bring.md").read_text()
+    assert pages.docs("brung") == 2
+    assert "did you mean 'bring'?" in capsys.readouterr().err
+    assert pages.docs(search="no such word") == 2
 
 
 def test_every_verb_and_option_has_a_help_text() -> None:

@@ -1,0 +1,70 @@
+"""`docs`: the pages of the documentation, in the terminal; an installed package has them, too."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.paths import Paths, default_paths
+from pyorch.base.reading import read_text
+from pyorch.cli import door
+from pyorch.cli.base import OK, listing
+
+
+@listing
+def docs(page: str = "", search: str = "") -> int:
+    """Print which pages there are, or those with a word, or one page."""
+    pages = pages_of(default_paths())
+    if page:
+        name = page.removesuffix(".md").removesuffix(".rst")
+        if name not in pages:
+            what, hint = f"there is no page {page!r}", suggest(name, pages)
+            raise UserError([Problem("docs", what, one_of(pages), hint)])
+        _show(pages[name])
+        return OK
+    texts = {name: read_text(file, str(file)) for name, file in pages.items()}
+    word = search.casefold()
+    found = {name: text for name, text in texts.items() if word in text.casefold()}
+    if not found:
+        what = f"no page has {search!r}"
+        raise UserError([Problem("docs", what, None, "a shorter word, or part of one")])
+    width = max(map(len, found))
+    for name, text in found.items():
+        print(f"{name:<{width}}  {_title(text)}")
+        if search:
+            line = next(line for line in text.splitlines() if word in line.casefold())
+            print(f"{'':<{width}}    {_around(line, word)}")
+    door.say("\n`pyorch docs PAGE` shows one, `pyorch docs --search WORD` those with a word")
+    return OK
+
+
+def pages_of(paths: Paths) -> dict[str, Path]:
+    """The pages by name: those of docs/, then those of modules."""
+    own = {file.stem: file for file in sorted(paths.docs.glob("*.md"))}
+    return own | {file.stem: file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
+
+
+def _title(text: str) -> str:
+    """The first heading of a page."""
+    lines = (line for line in text.splitlines() if line[:2] not in ("", "..") and line[0] != "<")
+    return next((line.lstrip("# ") for line in lines if not set(line) <= set("#*=- ")), "")
+
+
+def _around(line: str, word: str, room: int = 60) -> str:
+    """A line, or what stands around the word in a long one."""
+    at = line.casefold().index(word)
+    begin, end = max(0, at - room), min(len(line), at + len(word) + room)
+    return f"{'... ' * (begin > 0)}{line[begin:end].strip()}{' ...' * (end < len(line))}"
+
+
+def _show(file: Path) -> None:
+    """Print a page, laid out where a person reads it."""
+    text = read_text(file, str(file))
+    if sys.stdout.isatty() and file.suffix == ".md":
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(text))
+    else:
+        print(text, end="")
