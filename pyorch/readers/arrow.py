@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from pyorch.base.units import MAX_BYTES, MAX_TIME, TIMES
+from pyorch.base.units import MAX_BYTES, MAX_TIME, SIZES, TIMES
 from pyorch.readers.graphs import Tell
 from pyorch.readers.records import MOST_MESSAGES, MessageList
 
@@ -27,24 +27,34 @@ _UNPLAIN = re.compile(rb'["#\0]|0[xX]|,[ \t]|[ \t],|\n[ \t\r\n]')
 def of_csv(data: bytes, unit: str | None) -> MessageList | None:
     """Return the messages of a CSV file of names and whole numbers; None if it is anything else.
 
-    unit: of a column start.
+    A size or a start may have a unit, the same in every row. unit: of a plain column start.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    head = data[: data.find(b"\n")].decode("utf-8-sig", errors="replace").strip().split(",")
-    names = [f"start_{unit}" if name == "start" else name for name in head]
+    head, first = (_cells(line) for line in (*data.split(b"\n", 2), b"")[:2])
+    given = dict(zip(head, first, strict=False))
+    own_unit = _unit_of(given.get("start", ""), TIMES)
+    start = f"start_{own_unit or unit}"
+    names = [start if name == "start" else name for name in head]
     if not plain(names) or _UNPLAIN.search(data):
         return None
     texts = {name: pa.dictionary(pa.int32(), pa.string()) for name in ("src", "dst")}
+    with_unit = {"size": _unit_of(given.get("size", ""), SIZES), start: own_unit}
+    texts |= {name: pa.string() for name, own in with_unit.items() if own}
     types = {name: texts.get(name, pa.int64()) for name in names}
     try:
         table = csv.read_csv(
             io.BytesIO(data),
             csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types=types, null_values=[""]),
+            csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True),
         )
+        for name, own in with_unit.items():
+            if own:
+                factor = SIZES[own] if name == "size" else 1
+                numbers = _numbers(table.column(name), own, factor)
+                table = table.set_column(names.index(name), name, numbers)
     except (pa.ArrowException, ValueError):
         return None
     wrong: list[str] = []
@@ -53,6 +63,32 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
         return None
     found.lines = list(range(2, table.num_rows + 2))
     return found
+
+
+def _cells(line: bytes) -> list[str]:
+    return line.decode("utf-8-sig", errors="replace").strip().split(",")
+
+
+def _unit_of(cell: str, units: Iterable[str]) -> str:
+    """Which of these units ends a whole number; none of another text."""
+    found = re.fullmatch(rf"[0-9]+({'|'.join(units)})", cell)
+    return found[1] if found else ""
+
+
+def _numbers(column: Any, unit: str, factor: int) -> Any:
+    """Take a unit from whole numbers, and multiply them.
+
+    Raises ArrowException if a row has another unit, or a number is too large.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not compute.all(compute.ends_with(column, unit)).as_py():
+        raise pa.ArrowInvalid(unit)
+    digits = compute.utf8_slice_codeunits(column, 0, -len(unit))
+    if not compute.all(compute.utf8_is_digit(digits)).as_py():
+        raise pa.ArrowInvalid(unit)
+    return compute.multiply_checked(compute.cast(digits, pa.int64()), factor)
 
 
 def plain(names: Sequence[str]) -> bool:

@@ -620,6 +620,14 @@ def test_long_files_of_plain_numbers_are_read_as_any_other(
         "src,dst,size\nh0,h1\n",
         "src,dst,size\nh0,h1,5,\n",
         "src,dst,size\n\xffh0,h1,5\n",
+        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,7ns\n",  # several units
+        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,7\n",
+        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,1.5us\n",
+        "src,dst,size,start_us\nh0,h1,5,7us\n",
+        "src,dst,size\nh0,h1,5us\n",
+        "src,dst,size\nh0,h1,9223372036854775807KB\n",
+        "src,dst,size\nh0,h1,99999999999999999999KB\n",
+        "src,dst,size\nh0,h1,2KB\nh0,h1,\n",
     ],
 )
 def test_what_is_not_plain_is_read_cell_by_cell(text: str) -> None:
@@ -628,3 +636,12 @@ def test_what_is_not_plain_is_read_cell_by_cell(text: str) -> None:
     found = arrow.of_csv(b"\xef\xbb\xbfsrc,dst,size,class\r\nh0,h1,5,\r\nh2,h1,7,3\r\n", None)
     assert found is not None
     assert (found.src, found.sizes, found.classes) == (["h0", "h2"], [5, 7], [None, 3])
+
+
+def test_columns_of_one_unit_need_no_look_at_each_cell() -> None:
+    """A start or a size has the same unit in every row; a start may be absent."""
+    text = b"src,dst,size,start\nh0,h1,5KiB,7us\nh2,h1,12KiB,\nh0,h2,1KiB,1000us\n"
+    found = arrow.of_csv(text, None)
+    assert found is not None
+    assert found.sizes == [5120, 12288, 1024]
+    assert found.starts == [7_000_000, None, 1_000_000_000]
