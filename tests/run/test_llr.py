@@ -124,6 +124,49 @@ def test_goodput_is_that_of_the_closed_form(tmp_path: Path) -> None:
         assert found["dropped_frames"] == found["retransmitted_bytes"] == 0
 
 
+FLUSHED = """
+[buffer]
+size = "64MB"
+[queue_pair]
+payload_size = "4096B"
+retransmit = "selective"
+timeout = "1ms"
+[port]
+loss_rate = 0.01
+[llr]
+replay_count = 1
+replay_timer = "3.1us"
+reinitialize = true
+new_frames = "{frames}"
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h1"
+[[trace]]
+table = "llr"
+"""
+
+
+@pytest.mark.parametrize("frames", ["block", "best_effort"])
+def test_a_flush_is_followed_by_one_initialisation(tmp_path: Path, frames: str) -> None:
+    """INIT is sent once for each flush where no message is damaged, just above the loop, too."""
+    text = 'flow_control = ["pfc", "llr"]\n' + head("5ms", "100us", 2, "400Gbps", "1.5us")
+    text = text.replace("[run]", "[run]\nallow_loss = true")
+    (found,) = of_runs(tmp_path, text + FLUSHED.replace("{frames}", frames))
+    assert found["llr_messages_damaged"] == 0
+    assert found["llr_flushes"] > 20
+    assert found["llr_inits_sent"] == found["llr_flushes"]
+
+
+def test_the_loop_is_that_of_the_answers(tmp_path: Path) -> None:
+    """The other end spaces and delays them: an end with other settings causes no time-outs."""
+    for key in ('ack_spacing = "16384B"', 'latency = "20us"'):
+        node = f'[[node]]\nnames = ["s0"]\nllr = {{ {key} }}'
+        found = one_link(tmp_path / key[:3], 0, node)
+        assert found["llr_timeouts"] == 0
+        assert found["goodput"] == pytest.approx(100e9 * 1000 / 1068, rel=0.02)
+
+
 def test_a_replay_buffer_limits_the_rate(tmp_path: Path) -> None:
     """To its frames in the time from the start of one to the effect of its ACK."""
     for frames in (1, 4, 10):

@@ -28,6 +28,7 @@ using lossless::Frame;
 using lossless::FrameKind;
 using lossless::FramePool;
 using lossless::LinkErrors;
+using lossless::NEVER;
 using lossless::NowPs;
 
 NS_OBJECT_ENSURE_REGISTERED(Llr);
@@ -167,8 +168,11 @@ Llr::GetTimeOf(int64_t bytes) const
 int64_t
 Llr::GetLoop() const
 {
-    return 2 * m_port->GetDelay() + m_latency.GetTimeStep() +
-           GetTimeOf(int64_t{m_spacing} + MESSAGE_BYTES);
+    // The answers are the other end's.
+    const Llr* found = m_peer ? m_peer : FindPeer();
+    const Llr& peer = found ? *found : *this;
+    return 2 * m_port->GetDelay() + peer.m_latency.GetTimeStep() +
+           GetTimeOf(int64_t{peer.m_spacing} + MESSAGE_BYTES);
 }
 
 int64_t
@@ -572,39 +576,39 @@ Llr::Initialise()
     if (now < m_lastEnd)
     {
         // The message would overtake a frame with an old number that is being sent.
-        m_timer.Schedule(m_lastEnd - now);
+        SetTimer(m_lastEnd);
         return;
     }
     ++m_round;
     Send(Message::INIT, m_initial, m_round);
-    ArmTimer();
+    SetTimer(now + m_timeout);
+}
+
+void
+Llr::SetTimer(int64_t at)
+{
+    m_timerDue = at;
+    m_timer.Schedule(at - NowPs());
 }
 
 void
 Llr::ArmTimer()
 {
-    if (m_timerPending)
+    // If nothing waits for an ACK there is none; the oldest starts it once it is repeated.
+    if (m_timerDue == NEVER && m_buffer.GetFrames() > 0 && !m_buffer.IsAtOldest())
     {
-        return;
+        SetTimer(std::max(NowPs(), m_buffer.GetOldest().end + m_timeout));
     }
-    const int64_t now = NowPs();
-    int64_t at = now + m_timeout;
-    if (IsActive())
-    {
-        if (m_buffer.GetFrames() == 0 || m_buffer.IsAtOldest())
-        {
-            return; // nothing waits for an ACK; or the oldest starts the timer once it is repeated
-        }
-        at = std::max(now, m_buffer.GetOldest().end + m_timeout);
-    }
-    m_timerPending = true;
-    m_timer.Schedule(at - now);
 }
 
 void
 Llr::Expire()
 {
-    m_timerPending = false;
+    if (NowPs() != m_timerDue)
+    {
+        return; // it was set anew meanwhile
+    }
+    m_timerDue = NEVER;
     if (m_state == State::INIT)
     {
         Initialise();

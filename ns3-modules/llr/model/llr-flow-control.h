@@ -174,6 +174,7 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     void Initialise();
     void StartReplay(bool timer);
     void Flush(lossless::DropCause cause);
+    void SetTimer(int64_t at);
     void ArmTimer();
     void Expire();
 
@@ -190,16 +191,16 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     uint32_t m_initial;     //!< first number
 
     // Sender
-    Llr* m_peer{nullptr};       //!< the other end
-    State m_state{State::OFF};  //!< state
-    ReplayBuffer m_buffer;      //!< what is not acknowledged
-    int64_t m_limit{0};         //!< GetMaxBytes
-    int64_t m_timeout{0};       //!< GetReplayTimer (ps)
-    uint32_t m_inARow{0};       //!< replays since the last progress
-    uint64_t m_round{0};        //!< counts INITs; ECHO repeats it
-    int64_t m_lastEnd{0};       //!< when the last protected frame has been sent (ps)
-    bool m_timerPending{false}; //!< an occurrence of m_timer is scheduled
-    int64_t m_largest{0};       //!< of a protected frame (B)
+    Llr* m_peer{nullptr};                //!< the other end
+    State m_state{State::OFF};           //!< state
+    ReplayBuffer m_buffer;               //!< what is not acknowledged
+    int64_t m_limit{0};                  //!< GetMaxBytes
+    int64_t m_timeout{0};                //!< GetReplayTimer (ps)
+    uint32_t m_inARow{0};                //!< replays since the last progress
+    uint64_t m_round{0};                 //!< counts INITs; ECHO repeats it
+    int64_t m_lastEnd{0};                //!< when the last protected frame has been sent (ps)
+    int64_t m_timerDue{lossless::NEVER}; //!< which occurrence of m_timer counts (ps)
+    int64_t m_largest{0};                //!< of a protected frame (B)
 
     // Receiver
     Receiver m_receiver;       //!< state

@@ -106,6 +106,12 @@ Trimming::Check() const
         problems += where + "TrimClass " + std::to_string(m_trimClass) +
                     " is lossless; choose a lossy class\n";
     }
+    if ((m_classes >> m_trimClass) & 1U)
+    {
+        problems += where + "TrimClass " + std::to_string(m_trimClass) +
+                    " is among Classes, so that trimmed frames would wait behind whole ones; "
+                    "choose another, or clear its bit in Classes\n";
+    }
     uint32_t largest = 0;
     for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
     {
@@ -167,7 +173,7 @@ Trimming::TrimQueued(const Frame& frame)
     egress.GetQueues()[frame.cls].ForEach([&newest](const Frame& queued) {
         newest = !newest || queued.order > newest->order ? &queued : newest;
     });
-    if (!newest || newest->kind != FrameKind::DATA || newest->bytes <= m_size)
+    if (!newest || newest->kind != FrameKind::DATA || newest->truncated || newest->bytes <= m_size)
     {
         return false;
     }
