@@ -13,7 +13,7 @@ from typing import Any
 import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
-from pyorch.base.reading import is_file, is_folder
+from pyorch.base.reading import csv_rows, is_file, is_folder
 from pyorch.base.units import format_time, parse_rate, parse_time
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
@@ -70,7 +70,8 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     slowest = parse_rate(topology.get("rate", networks.RATE))
     losses: list[dict[str, Any]] = []
     if given is not None:
-        network = networks.assumed(given, graph, folder)
+        ends = _ends(of_messages, listed)
+        network = networks.assumed(given, graph, folder, ends)
         topology, losses, found.server = network.table, network.losses, network.server
         slowest = network.slowest
         found.assumed += network.assumed
@@ -79,6 +80,16 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     traffic = _traffic(found, listed, job, folder)
     run = _run(found, slowest, listed, job)
     return _text(found, [file.name for file in files], topology, [*losses, *traffic], run)
+
+
+def _ends(file: Path | None, listed: MessageList | None) -> set[str]:
+    """The names of the nodes that messages lead from and to."""
+    if listed is not None:
+        return {*listed.src, *listed.dst}
+    rows = csv_rows(file, file.name) if file is not None else []
+    head = rows[0][1] if rows else []
+    columns = [head.index(name) for name in ("src", "dst") if name in head]
+    return {cells[at].strip() for _, cells in rows[1:] for at in columns if at < len(cells)}
 
 
 def _take(found: _Found, file: Path) -> None:

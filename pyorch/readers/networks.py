@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.base.units import LENGTHS, is_number, parse_delay, parse_rate
 from pyorch.readers import door
 from pyorch.readers.graphs import ERRORS, Graph, degrees, named_hosts, parts_of, without
@@ -36,14 +37,14 @@ class Assumed:
     left_out: list[str] = field(default_factory=list)
 
 
-def assumed(file: Path, graph: Graph, folder: Path) -> Assumed:
-    """Return the [topology] of a file for an experiment in a folder."""
+def assumed(file: Path, graph: Graph, folder: Path, ends: Set[str]) -> Assumed:
+    """Return the [topology] of a file for an experiment in a folder. ends: of its messages."""
     found = Assumed({"kind": "file", "file": os.path.relpath(file, folder)})
     if door.format_of(file.name, "network") is None:
         found.table["format"] = "hpcc"
     found.table |= {"rate": RATE, "delay": DELAY}
     for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
-        _attribute(found, graph, (key, default), names)
+        _attribute(found, graph, file.name, (key, default), names)
     graph = _connected(found, graph)
     pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
     degree = degrees(graph)
@@ -53,7 +54,7 @@ def assumed(file: Path, graph: Graph, folder: Path) -> Assumed:
         told = f"{many} pairs of nodes have several links: each becomes one of the summed rates"
         found.assumed.append(told)
         degree = Counter(end for pair in pairs for end in pair)
-    hosts = _hosts(found, graph)
+    hosts = _hosts(found, graph, ends)
     links = max((degree[name] for name in hosts), default=1)
     size = links * (graph.servers.size if graph.servers else 1)
     if links > 1:
@@ -89,11 +90,18 @@ def _connected(found: Assumed, graph: Graph) -> Graph:
     return without(graph, set(graph.nodes) - largest)
 
 
-def _hosts(found: Assumed, graph: Graph) -> set[str]:
-    """Return the hosts by their roles; where there are none, one is added to each node."""
+def _hosts(found: Assumed, graph: Graph, ends: Set[str]) -> set[str]:
+    """Return the hosts by their roles, or the nodes with one link if messages lead between such.
+
+    Otherwise one is added to each node.
+    """
     hosts = named_hosts(graph)
     if len(hosts) > 1:
         return hosts
+    single = {name for name, links in degrees(graph).items() if links == 1}
+    if not hosts and ends and ends <= single:
+        found.assumed.append("no node has a role: hosts are those with one link, as the messages'")
+        return single
     each = 1 if len(graph.nodes) > 1 else 2
     found.table |= {"hosts": [], "add_hosts": each}
     told = "no hosts" if not hosts else "one host only"
@@ -102,32 +110,41 @@ def _hosts(found: Assumed, graph: Graph) -> set[str]:
 
 
 def _attribute(
-    found: Assumed, graph: Graph, key: tuple[str, str], names: Mapping[str, str]
+    found: Assumed, graph: Graph, label: str, key: tuple[str, str], names: Mapping[str, str]
 ) -> None:
     """Choose the attribute of links that is their rate or delay, and its unit."""
     name, default = key
-    have = Counter(one for edge in graph.edges for one in edge.attributes)
+    edges = [
+        {one: value for one, value in edge.attributes.items() if value not in (None, "")}
+        for edge in graph.edges
+    ]
+    have = Counter(one for attributes in edges for one in attributes)
     chosen = next((one for one in names if have[one]), None)
-    missing = len(graph.edges) - (have[chosen] if chosen else 0)
+    missing = len(edges) - (have[chosen] if chosen else 0)
     if missing:
-        found.assumed.append(f"{missing} of {len(graph.edges)} links have no {name}: {default}")
+        found.assumed.append(f"{missing} of {len(edges)} links have no {name}: {default}")
     if chosen is None:
         return
-    values = [
-        str(edge.attributes[chosen]).strip() for edge in graph.edges if chosen in edge.attributes
-    ]
+    values = [str(one[chosen]).strip() for one in edges if chosen in one]
     bare = any(is_number(value) for value in values)
     unit = names[chosen] if bare else ""
     parse = parse_rate if name == "rate" else parse_delay
-    try:
-        read = [parse(f"{value}{unit}" if is_number(value) else value) for value in values]
-    except ValueError as error:
-        told = f"attribute {chosen!r} of links is not read as their {name}: {error}"
-        found.left_out.append(told)
-        found.assumed.append(f"all links have a {name} of {default}")
-        return
+    read = []
+    for edge, attributes in zip(graph.edges, edges, strict=True):
+        value = str(attributes.get(chosen, default)).strip()
+        try:
+            read.append(parse(f"{value}{unit}" if is_number(value) else value))
+        except ValueError as error:
+            if chosen == name:
+                where = f"{label}: {edge.where}: {chosen}"
+                example = f"a {name}, or none: then {default}"
+                raise UserError([Problem(where, str(error), example)]) from None
+            told = f"attribute {chosen!r} is not read as the links' {name}: {edge.a} - {edge.b} has"
+            found.left_out.append(f"{told} {value!r}")
+            found.assumed.append(f"all links have a {name} of {default}")
+            return
     if name == "rate":
-        found.slowest = min([*read, *([parse_rate(default)] if missing else [])])
+        found.slowest = min(read)
     if chosen != name:
         found.table[f"{name}_attribute"] = chosen
     if unit:

@@ -146,6 +146,29 @@ def test_graphs_of_switches_get_hosts(tmp_path: Path) -> None:
     assert network.delays[0] == 12_500 * 5_000
 
 
+LINKS = "a,b,rate\nh0,s0,10Gbps\nh1,s0,\ns0,s1,40Gbps\nh2,s1,10Gbps\n"
+
+
+def test_hosts_without_a_role_are_those_of_the_messages(tmp_path: Path) -> None:
+    """If all of them have one link; otherwise hosts are added."""
+    (tmp_path / "links.csv").write_text(LINKS)
+    (tmp_path / "own.csv").write_text("src,dst,size,start\nh0,h2,10KB,0us\n")
+    found, text = _imported(tmp_path, "links.csv", "own.csv")
+    assert "add_hosts" not in found["topology"]
+    assert "# assumed: 1 of 4 links have no rate: 100Gbps" in text
+    (tmp_path / "other.csv").write_text("src,dst,size,start\ns0,h2,10KB,0us\n")
+    found, _ = _imported(tmp_path, "links.csv", "other.csv")
+    assert found["topology"]["add_hosts"] == 1
+
+
+def test_a_rate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """It is not replaced by another, nor are those of other links."""
+    (tmp_path / "links.csv").write_text(LINKS.replace("40Gbps", "fast"))
+    with pytest.raises(UserError, match="line 4: rate") as caught:
+        _imported(tmp_path, "links.csv")
+    assert "none: then 100Gbps" in caught.value.render()
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
