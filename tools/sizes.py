@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_010, "files setting plan.py"),
     _feature("networks", 1_030, "network"),
     _feature("networks from files", 420, "network/file.py"),
-    _feature("files of other tools", 2_540, "readers cli/bring.py"),
+    _feature("files of other tools", 2_690, "readers cli/bring.py"),
     _feature("runs for other tools", 500, "writers cli/export.py"),
     _feature("traffic", 2_250, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),

@@ -50,6 +50,8 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         _configured(found, found.files["settings"])
     if "switch" in found.files:
         found.settings.add(sonic.read(found.files["switch"], found.files.get("profiles")))
+    elif "profiles" in found.files:
+        found.settings.left_out.append(f"{found.files['profiles'].name}: no switch is given")
     if "nic" in found.files:
         found.settings.add(mlxconfig.read(found.files["nic"], found.files["nic"].name))
     job = _job(found)

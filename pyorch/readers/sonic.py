@@ -10,13 +10,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, one_of
 from pyorch.base.reading import read_json, read_text, words_of
-from pyorch.base.units import PS_PER_METRE, format_bytes, format_rate, format_time, whole
+from pyorch.base.units import PS_PER_METRE, format_bytes, format_rate, format_time
 from pyorch.readers.records import Settings
 
 _TABLES = ("PORT", "BUFFER_POOL", "BUFFER_PROFILE")
@@ -28,9 +29,47 @@ _HEAD = (
 )
 _NEAR = re.compile("BUFFER|MAP|PFC|QUEUE|SCHEDULER|TRIMMING|WRED")
 """Names of tables that say something of queues."""
-_METRES = re.compile(r"(\d{1,6})m")
+_METRES = re.compile(r"(\d{1,6})m", re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,15}", re.ASCII)
+_ECN = re.compile(r"ecn_(none|all|(green|yellow|red)(_(yellow|red)){0,2})")
 MOST_PORTS = 4096
+_MOST = 10**12
+"""Largest number of bytes."""
 Table = Mapping[str, Mapping[str, Any]]
+Profile = tuple[str, Mapping[str, Any]]
+"""A profile of a buffer, behind the place where it is."""
+
+
+@dataclass
+class _Switch:
+    """A configuration while it is read: what is found so far, and values that cannot be read."""
+
+    label: str
+    found: Settings = field(default_factory=Settings)
+    problems: list[Problem] = field(default_factory=list)
+
+    def wrong(self, where: str, value: object, allowed: str) -> None:
+        self.problems.append(Problem(where, repr(str(value)[:80]), allowed))
+
+    def number(
+        self, where: str, row: Mapping[str, Any], key: str, least: int = 0, most: int = _MOST
+    ) -> int | None:
+        """Return the number of a key; None if it is absent, or wrong, which is noted."""
+        if key not in row:
+            return None
+        text = str(row[key])
+        if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
+            self.wrong(f"{where}|{key}", row[key], f"whole numbers, {least} to {most}")
+            return None
+        return int(text)
+
+    def most_common(self, what: str, values: Counter[Any]) -> Any:
+        """Return the most common of some values; the others are left out."""
+        most = values.most_common(1)[0][0]
+        others = sorted(set(values) - {most})
+        if others:
+            self.found.left_out.append(f"other {what}: {', '.join(map(str, others))}")
+        return most
 
 
 def is_config(content: object) -> bool:
@@ -43,145 +82,223 @@ def is_config(content: object) -> bool:
 def read(file: Path, lookup: Path | None = None) -> Settings:
     """Return what maps, with a star of the switch's ports. lookup: the file of profiles, if any.
 
-    Raises UserError.
+    Raises UserError that names every value that cannot be read, by table, row and key.
     """
-    label = file.name
-    content = read_json(file, label)
-    tables = {
-        name: {key: row for key, row in of.items() if isinstance(row, dict)}
-        for name, of in (content.items() if isinstance(content, dict) else ())
-        if isinstance(of, dict)
-    }
-    found = Settings()
+    switch = _Switch(file.name)
+    found = switch.found
+    tables = _tables(switch, read_json(file, file.name))
     ports = tables.get("PORT", {})
-    speeds = Counter(
-        speed for row in ports.values() if (speed := whole(str(row.get("speed", "")))) is not None
-    )
-    if not 2 <= len(ports) <= MOST_PORTS or not speeds or max(speeds) > 10**8 or min(speeds) < 1:
-        what = f"PORT has {len(ports)} ports, {sum(speeds.values())} of them with a speed"
-        allowed = f'2 to {MOST_PORTS} ports, {{"Ethernet0": {{"speed": "100000"}}}} in Mb/s'
-        raise UserError([Problem(label, what, allowed)])
-    speed = speeds.most_common(1)[0][0]
-    cable = _cable(tables.get("CABLE_LENGTH", {}))
+    speed = _speed(switch, ports)
+    cable = _cable(switch, tables.get("CABLE_LENGTH", {}))
     found.network = {
         "kind": "star",
         "hosts": len(ports),
         "rate": format_rate(speed * 10**6),
         "delay": format_time(cable * PS_PER_METRE),
     }
-    found.assumed.append(f"a star: a host on each of the {len(ports)} ports, at {speed} Mb/s")
-    found.assumed.append(f"every cable is {cable} m long, 5 ns a metre")
-    if len(speeds) > 1:
-        found.left_out.append(f"ports of other speeds: {sorted(set(speeds) - {speed})} Mb/s")
-    classes = _classes(found, tables.get("PORT_QOS_MAP", {}))
-    profile = _profile(tables.get("BUFFER_PROFILE", {}), (speed, cable))
-    if profile is None and lookup is not None:
-        profile = _looked_up(lookup, (speed, cable), found)
-    _buffer(found, tables.get("BUFFER_POOL", {}), profile or {}, len(ports) * classes)
-    _marking(found, tables.get("WRED_PROFILE", {}))
+    classes = _classes(switch, tables.get("PORT_QOS_MAP", {}))
+    profile = _profile(switch, tables.get("BUFFER_PROFILE", {}), (speed, cable))
+    if lookup is not None and profile is not None:
+        found.left_out.append(f"{lookup.name}: the configuration has a profile of its own")
+    elif lookup is not None:
+        profile = _looked_up(switch, lookup, (speed, cable))
+    _buffer(switch, tables.get("BUFFER_POOL", {}), profile or ("", {}), len(ports) * classes)
+    _marking(switch, tables.get("WRED_PROFILE", {}))
     others = sorted(set(tables) - _USED)
     near = [name for name in others if _NEAR.search(name)]
     found.left_out += [f"{name}: it has no counterpart" for name in near]
     if len(others) > len(near):
         found.left_out.append(f"{len(others) - len(near)} tables that say nothing of queues")
+    if switch.problems:
+        raise UserError(switch.problems)
     return found
 
 
-def _cable(tables: Table) -> int:
+def _tables(switch: _Switch, content: object) -> dict[str, Table]:
+    """Return the tables of a configuration, those that are used of rows alone."""
+    tables: dict[str, Table] = {}
+    for name, of in content.items() if isinstance(content, dict) else ():
+        rows = of if isinstance(of, dict) else {}
+        tables[name] = {key: row for key, row in rows.items() if isinstance(row, dict)}
+        if name in _USED and (rows is not of or len(tables[name]) < len(rows)):
+            switch.wrong(f"{switch.label}: {name}", of, '{"row": {"key": "value"}, ...}')
+    return tables
+
+
+def _speed(switch: _Switch, ports: Table) -> int:
+    """Return the most common speed of ports [Mb/s]. Raises UserError if there is none."""
+    at = f"{switch.label}: PORT|"
+    numbers = [switch.number(at + name, row, "speed", 1, 10**8) for name, row in ports.items()]
+    speeds = Counter(number for number in numbers if number is not None)
+    if not 2 <= len(ports) <= MOST_PORTS or not speeds:
+        what = f"PORT has {len(ports)} ports, {sum(speeds.values())} of them with a speed"
+        allowed = f'2 to {MOST_PORTS} ports, {{"Ethernet0": {{"speed": "100000"}}}} in Mb/s'
+        raise UserError([*switch.problems, Problem(switch.label, what, allowed)])
+    speed: int = switch.most_common("speeds of ports [Mb/s]", speeds)
+    told = f"a star: a host on each of the {len(ports)} ports, at {speed} Mb/s"
+    lacking = sum("speed" not in row for row in ports.values())
+    switch.found.assumed.append(told + (f", also {lacking} without a speed" if lacking else ""))
+    return speed
+
+
+def _cable(switch: _Switch, table: Table) -> int:
     """Return the most common length of cable [m]; 40 if there is none."""
-    lengths = Counter(
-        int(match[1])
-        for row in tables.values()
-        for text in row.values()
-        if (match := _METRES.fullmatch(str(text))) and int(match[1])
-    )
-    return lengths.most_common(1)[0][0] if lengths else 40
+    lengths: Counter[int] = Counter()
+    for name, row in table.items():
+        for port, text in row.items():
+            match = _METRES.fullmatch(str(text))
+            if match is None:
+                where = f"{switch.label}: CABLE_LENGTH|{name}|{port}"
+                switch.wrong(where, text, "whole metres, such as 40m; 0m where there is no cable")
+            elif int(match[1]):
+                lengths[int(match[1])] += 1
+    length: int = switch.most_common("lengths of cable [m]", lengths) if lengths else 40
+    told = "" if lengths else ": CABLE_LENGTH has none"
+    switch.found.assumed.append(f"every cable is {length} m long, 5 ns a metre{told}")
+    return length
 
 
-def _classes(found: Settings, table: Table) -> int:
+def _classes(switch: _Switch, table: Table) -> int:
     """Note which classes are lossless; return how many."""
-    enabled = Counter(str(row.get("pfc_enable", "")) for row in table.values())
-    text = enabled.most_common(1)[0][0] if enabled else ""
-    classes = [int(one) for one in text.split(",") if one in tuple("01234567")]
-    if not classes:
-        found.assumed.append("class 3 is lossless: PORT_QOS_MAP enables PFC for none")
+    enabled: Counter[str] = Counter()
+    for name, row in table.items():
+        text = str(row.get("pfc_enable", ""))
+        if text and not set(text.split(",")) <= set("01234567"):
+            where = f"{switch.label}: PORT_QOS_MAP|{name}|pfc_enable"
+            switch.wrong(where, text, "classes from 0 to 7, such as 3,4")
+        elif text:
+            enabled[text] += 1
+    if not enabled:
+        switch.found.assumed.append("class 3 is lossless: PORT_QOS_MAP enables PFC for none")
         return 1
+    text = switch.most_common("pfc_enable of ports", enabled)
+    classes = [int(one) for one in text.split(",")]
     mask = sum(1 << one for one in set(classes))
-    found.put("buffer", "lossless_classes", mask, f"pfc_enable {text}")
-    found.traffic_class = classes[0]
+    switch.found.put("buffer", "lossless_classes", mask, f"pfc_enable {text}")
+    switch.found.traffic_class = classes[0]
     return len(set(classes))
 
 
-def _profile(table: Table, port: tuple[int, int]) -> Mapping[str, Any] | None:
+def _profile(switch: _Switch, table: Table, port: tuple[int, int]) -> Profile | None:
     """Return the lossless profile of a port: that of its speed and cable, else the first."""
-    lossless = {name: row for name, row in table.items() if "xoff" in row and "xon" in row}
+    lossless = [name for name, row in table.items() if "xoff" in row]
     own = f"pg_lossless_{port[0]}_{port[1]}m"
-    return next((row for name, row in lossless.items() if name.startswith(own)), None) or next(
-        iter(lossless.values()), None
-    )
+    name = next((one for one in lossless if one.startswith(own)), next(iter(lossless), None))
+    others = len(table) - (name is not None)
+    if others:
+        switch.found.left_out.append(f"{others} other profiles of BUFFER_PROFILE")
+    if name is None:
+        return None
+    if not name.startswith(own):
+        switch.found.assumed.append(f"the lossless profile is {name}: there is no {own}...")
+    return f"{switch.label}: BUFFER_PROFILE|{name}", table[name]
 
 
-def _looked_up(lookup: Path, port: tuple[int, int], found: Settings) -> Mapping[str, Any] | None:
+def _looked_up(switch: _Switch, lookup: Path, port: tuple[int, int]) -> Profile | None:
     """Return the profile of a speed and the cable next in length. Raises UserError."""
     label = lookup.name
-    rows: dict[int, dict[str, str]] = {}
+    rows: dict[int, Profile] = {}
     for number, words in words_of(read_text(lookup, label), "#"):
+        where = f"{label}: line {number}"
         match = _METRES.fullmatch(words[1]) if len(words) in (6, 7) else None
-        good = match and all(re.fullmatch(r"-?\d{1,12}", word) for word in [words[0], *words[2:]])
-        if not match or not good:
-            raise UserError([Problem(f"{label}: line {number}", "it is not a profile", _HEAD)])
+        if not match or not all(_NUMBER.fullmatch(word) for word in [words[0], *words[2:]]):
+            raise UserError([Problem(where, "it is not a profile", _HEAD)])
         if int(words[0]) == port[0]:
             keys = ("size", "xon", "xoff", "dynamic_th", "xon_offset")
-            rows[int(match[1])] = dict(zip(keys, words[2:], strict=False))
+            if int(match[1]) in rows:
+                switch.wrong(where, " ".join(words[:2]), "each speed and cable once")
+            rows[int(match[1])] = where, dict(zip(keys, words[2:], strict=False))
     if not rows:
+        switch.found.left_out.append(f"{label}: it has no profile of {port[0]} Mb/s")
         return None
     length = min(rows, key=lambda metres: (metres < port[1], abs(metres - port[1])))
-    found.assumed.append(f"the profile of {port[0]} Mb/s and {length} m in {label}")
+    switch.found.assumed.append(f"the profile of {port[0]} Mb/s and {length} m in {label}")
+    if length != port[1]:
+        switch.found.left_out.append(f"{label}: it has no profile of {port[1]} m, but of {length}")
     return rows[length]
 
 
-def _number(row: Mapping[str, Any], key: str) -> int | None:
-    return whole(str(row.get(key, "")))
-
-
-def _buffer(found: Settings, pools: Table, profile: Mapping[str, Any], queues: int) -> None:
+def _buffer(switch: _Switch, pools: Table, profile: Profile, queues: int) -> None:
     """Note the buffer, the headroom of each queue, and thresholds."""
-    pool = pools.get("ingress_lossless_pool", {})
-    size, shared = _number(pool, "size"), _number(pool, "xoff") or 0
-    xoff = _number(profile, "xoff")
-    if size:
-        origin = "ingress_lossless_pool: size" + (" and xoff" if shared else "")
+    found, (where, row) = switch.found, profile
+    named = str(row.get("pool", "ingress_lossless_pool"))
+    name = named.removeprefix("[BUFFER_POOL|").removesuffix("]")
+    if "pool" in row and name not in pools:
+        switch.wrong(f"{where}|pool", named, one_of(pools) or "none: BUFFER_POOL is empty")
+    pool, at = pools.get(name, {}), f"{switch.label}: BUFFER_POOL|{name}"
+    size, shared = switch.number(at, pool, "size", 1), switch.number(at, pool, "xoff") or 0
+    xoff = switch.number(where, row, "xoff")
+    if size is None:
+        found.assumed.append(f"the buffer has our size: {name} has none")
+    else:
+        origin = f"{name}: size" + (" and xoff" if shared else "")
         found.put("buffer", "size", format_bytes(size + shared), origin)
         found.put("buffer", "lossy_pool", "0B", "the pool of lossless classes alone")
+    if set(pools) - {name}:
+        found.left_out.append(f"other pools: {one_of(sorted(set(pools) - {name}))}")
     if xoff:
         found.put("buffer", "headroom", format_bytes(xoff), "xoff of the lossless profile")
         if shared and xoff * queues > shared:
             ratio = math.floor(xoff * queues / shared * 1000) / 1000
             found.put("buffer", "headroom_ratio", ratio, f"{queues} queues share {shared} B")
             found.put("run", "allow_loss", True, "their headroom is over-subscribed")
-    threshold = str(profile.get("dynamic_th", ""))
-    if re.fullmatch(r"-?\d", threshold):
-        found.put("buffer", "alpha", 2.0 ** int(threshold), f"2^dynamic_th, {threshold}")
-    offset = _number(profile, "xon_offset")
-    if offset:
+    _thresholds(switch, profile)
+    ours = [*([] if xoff else ["xoff"]), *([] if "xon_offset" in row else ["xon_offset"])]
+    ours += [] if {"dynamic_th", "static_th"} & set(row) else ["dynamic_th"]
+    if ours:
+        found.assumed.append(f"absent or 0 in a lossless profile, so ours: {', '.join(ours)}")
+
+
+def _thresholds(switch: _Switch, profile: Profile) -> None:
+    """Note where a queue pauses and resumes."""
+    found, (where, row) = switch.found, profile
+    power = switch.number(where, row, "dynamic_th", -8, 8)
+    static = switch.number(where, row, "static_th", 1)
+    offset = switch.number(where, row, "xon_offset", 0, static or _MOST)
+    if {"dynamic_th", "static_th"} <= set(row):
+        switch.wrong(where, "dynamic_th and static_th", "one of them")
+    if power is not None:
+        found.put("buffer", "alpha", 2.0**power, f"2^dynamic_th, {power}")
+    if static is not None:
+        found.put("buffer", "threshold", "static", "static_th")
+        found.put("buffer", "xoff", format_bytes(static), "static_th")
+        found.put("buffer", "xon", format_bytes(static - (offset or 0)), "xon_offset below it")
+    elif offset is not None:
         found.put("buffer", "xon_offset", format_bytes(offset), "xon_offset")
-    if profile and _number(profile, "xon"):
-        found.left_out.append(f"xon {profile['xon']}: a queue resumes by xon_offset alone")
+    xon, reserved = switch.number(where, row, "xon"), switch.number(where, row, "size")
+    if xon:
+        found.left_out.append(f"xon {xon}: a queue resumes by xon_offset alone")
+    if reserved:
+        found.left_out.append(f"size {reserved} of the profile: no queue has a part of its own")
 
 
-def _marking(found: Settings, profiles: Table) -> None:
+def _marking(switch: _Switch, profiles: Table) -> None:
     """Note where the first profile with ECN marks."""
+    found = switch.found
     for name, row in profiles.items():
-        low, high = _number(row, "green_min_threshold"), _number(row, "green_max_threshold")
-        percent = _number(row, "green_drop_probability")
-        if not str(row.get("ecn", "")).startswith("ecn") or not low or not high or high < low:
+        where, ecn = f"{switch.label}: WRED_PROFILE|{name}", str(row.get("ecn", "ecn_none"))
+        keys = ("green_min_threshold", "green_max_threshold")
+        low, high = (switch.number(where, row, key, 1) for key in keys)
+        percent = switch.number(where, row, "green_drop_probability", 0, 100)
+        if not _ECN.fullmatch(ecn):
+            switch.wrong(f"{where}|ecn", ecn, "ecn_none, ecn_all, ecn_green, ecn_green_yellow, ...")
+        if "ecn-marking" in found.sections or not ("green" in ecn or "all" in ecn):
+            found.left_out.append(f"WRED_PROFILE {name}: no green frames, or a second that marks")
             continue
+        if low is None or high is None:
+            found.left_out.append(f"WRED_PROFILE {name}: it needs {' and '.join(keys)}")
+            continue
+        if high < low:
+            switch.wrong(f"{where}|{keys[1]}", high, f"{keys[0]}, {low}, or more")
         found.at_top["agents"] = ["ecn-marking"]
         found.at_top["congestion_control"] = "dcqcn"
         found.assumed.append("senders have DCQCN, with our parameters: a switch does not say")
         found.put("ecn-marking", "kmin", format_bytes(low), f"green_min_threshold of {name}")
         found.put("ecn-marking", "kmax", format_bytes(high), "green_max_threshold")
-        if percent is not None and percent <= 100:
+        if percent is None:
+            found.assumed.append(f"the largest share of marks is ours: {name} does not say")
+        else:
             share = float(Decimal(percent) / 100)
             found.put("ecn-marking", "pmax", share, "green_drop_probability")
-        return
+        if any(key.startswith(("yellow_", "red_")) for key in row):
+            found.left_out.append(f"WRED_PROFILE {name}: thresholds of yellow and red frames")

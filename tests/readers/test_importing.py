@@ -355,6 +355,29 @@ def test_parameters_of_a_nic_are_those_of_dcqcn(tmp_path: Path) -> None:
     assert "nic.txt: line 11: DCE_TCP_G: 1024" in caught.value.render()
 
 
+@pytest.mark.parametrize("value", ["-5", "N/A", "0x5", "Perhaps", "1.5", ""])
+def test_a_parameter_of_a_nic_is_read_or_refused(tmp_path: Path, value: str) -> None:
+    """A line with a name that is known is never passed over."""
+    _write(tmp_path, topology=NETWORK, nic=f"RPG_TIME_RESET_P1 300\nRPG_AI_RATE_P1 {value}\n")
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "topology.txt", "nic.txt")
+    assert f"nic.txt: line 2: RPG_AI_RATE: {value or 'it has no value'}" in caught.value.render()
+
+
+def test_parameters_that_a_dump_lacks_are_told(tmp_path: Path) -> None:
+    """With names that are like them, and those of other ports; two NICs in one dump are refused."""
+    nic = "RPG_TIME_RESET_P1 300\nRPG_AI_RATES_P1 5\nRPG_HAI_RATE_P2 50\n"
+    _write(tmp_path, topology=NETWORK, nic=nic)
+    _, text = _imported(tmp_path, "topology.txt", "nic.txt")
+    assert "# assumed: not in the dump, so of the preset connectx: RPG_THRESHOLD, RPG_AI" in text
+    assert "# left out: RPG_AI_RATES: it is not read; did you mean 'RPG_AI_RATE'?" in text
+    assert "# left out: 1 parameters of ports other than the first" in text
+    _write(tmp_path, nic=f"{nic}RPG_TIME_RESET_P1 100\n")
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "topology.txt", "nic.txt")
+    assert "line 4: RPG_TIME_RESET: 100, but line 1 has 300" in caught.value.render()
+
+
 SCHEDULE = (
     "num_ranks 2\nrank 0 {\na: send 9b to 1 tag 7 nic 1\n}\nrank 1 {\nb: recv 9b from 0 tag 7\n}\n"
 )

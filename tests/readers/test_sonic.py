@@ -98,7 +98,7 @@ def test_profiles_are_looked_up_by_speed_and_cable(tmp_path: Path, metres: str, 
     [
         ({"PORT": {}, "BUFFER_POOL": {}}, "", "PORT has 0 ports"),
         ({"PORT": {"a": {"speed": "x"}, "b": {}}}, "", "0 of them with a speed"),
-        ({"PORT": {"a": {"speed": "9" * 15}, "b": {}}}, "", "1 of them with a speed"),
+        ({"PORT": {"a": {"speed": "9" * 15}, "b": {}}}, "", "PORT|a|speed: '999"),
         ({"PORT": CONFIG["PORT"]}, "100000 5m 1\n", "pg_profile_lookup.ini: line 1"),
         ({"PORT": CONFIG["PORT"]}, "100000 5m 1 2 x 3\n", "pg_profile_lookup.ini: line 1"),
     ],
@@ -110,3 +110,76 @@ def test_what_is_no_configuration_is_told(
     with pytest.raises(UserError) as caught:
         _imported(tmp_path, content, lookup)
     assert said in caught.value.render()
+
+
+def _changed(table: str, key: str, value: str | None, row: str | None = None) -> dict[str, Any]:
+    """Return the configuration with another value of a key, in the last row unless one is named."""
+    content = json.loads(json.dumps(CONFIG))
+    of = content[table][row or list(content[table])[-1]]
+    of.pop(key, None)
+    of |= {} if value is None else {key: value}
+    return dict(content)
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("PORT", "speed", "abc"),
+        ("PORT", "speed", "0"),
+        ("CABLE_LENGTH", "Ethernet0", "5 meters"),
+        ("PORT_QOS_MAP", "pfc_enable", "3,9"),
+        ("BUFFER_PROFILE", "xoff", "abc"),
+        ("BUFFER_PROFILE", "xoff", "-5"),
+        ("BUFFER_PROFILE", "xon_offset", "1.5"),
+        ("BUFFER_PROFILE", "xon", ""),
+        ("BUFFER_PROFILE", "dynamic_th", "99"),
+        ("BUFFER_PROFILE", "static_th", "x"),
+        ("BUFFER_PROFILE", "pool", "nowhere"),
+        ("WRED_PROFILE", "green_min_threshold", "low"),
+        ("WRED_PROFILE", "green_max_threshold", "9"),
+        ("WRED_PROFILE", "green_drop_probability", "101"),
+        ("WRED_PROFILE", "ecn", "perhaps"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_told(
+    tmp_path: Path, table: str, key: str, value: str
+) -> None:
+    """By table, row and key."""
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, _changed(table, key, value))
+    told = caught.value.render()
+    assert f"config_db.json: {table}|" in told
+    assert f"|{key}: {value!r}" in told
+    assert "allowed: " in told
+
+
+def test_a_pool_has_a_size_and_a_profile_one_threshold(tmp_path: Path) -> None:
+    """Neither is skipped: a threshold that is static is one of bytes."""
+    for content, said in (
+        (_changed("BUFFER_POOL", "size", "lots", "ingress_lossless_pool"), "pool|size: 'lots'"),
+        (_changed("BUFFER_PROFILE", "static_th", "9000"), "'dynamic_th and static_th'"),
+    ):
+        with pytest.raises(UserError) as caught:
+            _imported(tmp_path, content)
+        assert said in caught.value.render()
+    content = _changed("BUFFER_PROFILE", "dynamic_th", None)
+    content["BUFFER_PROFILE"]["pg_lossless_100000_300m_profile"]["static_th"] = "90000"
+    table, _ = _imported(tmp_path, content)
+    buffer = table["buffer"]
+    assert (buffer["threshold"], buffer["xoff"], buffer["xon"]) == ("static", "90KB", "87504B")
+
+
+def test_what_is_absent_is_assumed_and_what_is_not_used_is_told(tmp_path: Path) -> None:
+    """Keys of a profile, lengths of cables, and profiles of a file."""
+    _, text = _imported(tmp_path, _changed("BUFFER_PROFILE", "xoff", None), LOOKUP)
+    assert "# assumed: the profile of 100000 Mb/s and 300 m" in text
+    _, text = _imported(tmp_path, CONFIG, LOOKUP)
+    assert "# left out: pg_profile_lookup.ini: the configuration has a profile of its own" in text
+    _, text = _imported(tmp_path, {"PORT": CONFIG["PORT"]}, LOOKUP)
+    assert "# assumed: every cable is 40 m long, 5 ns a metre: CABLE_LENGTH has none" in text
+    assert "# left out: pg_profile_lookup.ini: it has no profile of 40 m, but of 300" in text
+    slow = {"PORT": {name: {"speed": "25000"} for name in CONFIG["PORT"]}}
+    _, text = _imported(tmp_path, slow, LOOKUP)
+    assert "# left out: pg_profile_lookup.ini: it has no profile of 25000 Mb/s" in text
+    assert "absent or 0 in a lossless profile, so ours: xoff, xon_offset, dynamic_th" in text
+    assert "# assumed: the buffer has our size" in text
