@@ -35,7 +35,7 @@ from tests.forks import in_fork
 
 Attributes = dict[str, dict[str, str]]
 
-SETTING = re.compile("headroom|xoff")
+SETTING = re.compile("headroom|xoff|llr_(max_bytes|replay_timer|loop)")
 """Numbers of the summary that repeat a setting."""
 IN_PROPORTION = {
     ("ns3::gfc::ConceptualGfc", "Bm"),

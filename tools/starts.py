@@ -58,8 +58,8 @@ BUDGETS = (
     ),
 )
 """Budgets of commands that do not need built modules."""
-SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 143)
-REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 152)
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 148)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 157)
 """The budget of an experiment whose runs and report exist."""
 
 

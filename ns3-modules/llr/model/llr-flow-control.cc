@@ -273,7 +273,7 @@ Llr::Check() const
                  << (m_replayTimer.IsZero() ? ", the longest there is," : "")
                  << " is shorter than the loop, " << GetLoop() / 1000
                  << " ns: a frame would be repeated before its ACK can arrive; "
-                 << (m_replayTimer.IsZero() ? "the link is too long for LLR"
+                 << (m_replayTimer.IsZero() ? "the link, or Latency, is too long for LLR"
                                             : "set at least that, or 0 to derive it")
                  << "\n";
     }

@@ -1025,7 +1025,7 @@ class RefusalTest : public TestCase
              "a port to b: Llr: MaxBytes 1499 B is below the largest frame, 1500 B");
         says(Problems({{"ReplayTimer", "2164ns"}}), "ReplayTimer 2164 ns is shorter than the loop");
         NS_TEST_ASSERT_MSG_EQ(Problems({{"ReplayTimer", "2165ns"}}), "", "longer than the loop");
-        says(Problems({}, 40'000'000), "the link is too long for LLR");
+        says(Problems({}, 40'000'000), "the link, or Latency, is too long for LLR");
         says(Problems({{"NewFrames", "Block"}, {"ReplayCount", "3"}}), "stops the link for ever");
         NS_TEST_ASSERT_MSG_EQ(Problems({{"NewFrames", "Block"}}), "", "no flush");
         auto alone = CreateObject<Llr>();
