@@ -46,7 +46,7 @@ def write(scene: Scene) -> Written:
     if scene.control and scene.control not in CONTROLS.values():
         found.left_out.append(f"congestion control {scene.control}: it has none of this name")
     found.left_out.append(
-        "parameters of schemes, buffers and headers: config.txt has the mode and the payload alone; "
+        "parameters of schemes, buffers, headers: config.txt has the mode and the payload alone; "
         "add KMIN_MAP, KMAX_MAP and PMAX_MAP with each rate of a link, which that simulator needs"
     )
     return found
