@@ -28,14 +28,15 @@ class BuildWithShipped(build_py):
             return
         for name in SHIPPED:
             place = ROOT / name
-            if not place.exists():
-                raise SystemExit(f"{place} is missing: without it the package would be useless")
             self._ship(place, name)
         if BUILT:
             self._ship(Path(BUILT), "build")
 
     def _ship(self, place, name):
-        for file in [place] if place.is_file() else sorted(place.rglob("*")):
+        files = [place] if place.is_file() else sorted(place.rglob("*"))
+        if not files:
+            raise SystemExit(f"{place} is missing: without it the package would be useless")
+        for file in files:
             if file.is_file() and file.suffix not in PICTURES:
                 target = Path(self.build_lib, "pyorch", "shipped", name, file.relative_to(place))
                 target.parent.mkdir(parents=True, exist_ok=True)

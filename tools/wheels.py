@@ -29,20 +29,19 @@ def wheel(out: Path) -> int:
 def make(paths: Paths, out: Path) -> list[Path]:
     """Write a wheel and a source distribution of the committed files; return both.
 
-    Raises UserError if the modules do not compile, or setuptools or pip fails.
+    Raises UserError if the modules do not compile, or git, setuptools or pip fails.
     """
     build = ensure_built(root=paths.root, outside=False)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         copy, made = Path(place, "copy"), Path(place, "made")
-        listed = ["git", "-C", str(paths.root), "ls-files", "-z"]
-        names = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
-        for name in filter(None, names.split("\0")):
+        listed = _run(["git", "ls-files", "-z"], paths.root, {})
+        for name in filter(None, listed.split("\0")):
             target = copy / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.root / name, target)
         made.mkdir()
-        _run(["-c", _SDIST, str(made)], copy, {})
+        _run([sys.executable, "-c", _SDIST, str(made)], copy, {})
         with_modules(build, copy, made)
         return [Path(shutil.copy(file, out)) for file in sorted(made.iterdir())]
 
@@ -51,17 +50,17 @@ def with_modules(build: BuildInfo, sources: Path, out: Path) -> None:
     """Write a wheel of a copy of the project, with these compiled modules. Raises UserError."""
     with tempfile.TemporaryDirectory() as packed:
         shipped.pack(build, Path(packed))
-        words = ["-m", "pip", "wheel", "-q", "--no-deps", "-w", str(out), "."]
+        words = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(out), "."]
         _run(words, sources, {"PYORCH_BUILT": packed})
 
 
-def _run(arguments: list[str], folder: Path, more: Mapping[str, str]) -> None:
-    """Run Python there. Raises UserError with the last line that it says if it fails."""
-    call = [sys.executable, *arguments]
+def _run(call: list[str], folder: Path, more: Mapping[str, str]) -> str:
+    """Return what a program prints. Raises UserError with its last line if it fails."""
     done = subprocess.run(
         call, cwd=folder, env={**os.environ, **more}, capture_output=True, text=True, check=False
     )
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["it says nothing"]
-        hint = "pip install -c constraints.txt -e '.[dev]'"
-        raise UserError([Problem("wheel", said[-1], None, hint)])
+        hint = "in a checkout, after pip install -c constraints.txt -e '.[dev]'"
+        raise UserError([Problem(f"wheel: {Path(call[0]).name}", said[-1], None, hint)])
+    return done.stdout

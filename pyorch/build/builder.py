@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
@@ -252,7 +251,7 @@ def _compilers(request: _Request) -> Sequence[str]:
     try:
         known.append(str(find_compiler()))
     except UserError:
-        stamps = map(_read_stamp, finished.builds_in(request.folder))
+        stamps = map(finished.read_stamp, finished.builds_in(request.folder))
         known += [stamp["compiler"] for stamp in stamps if stamp is not None]
     return list(dict.fromkeys(known))
 
@@ -278,7 +277,7 @@ def _open(folder: Path) -> BuildInfo | None:
     """Return a finished build, held, if it exists and is complete."""
     if not finished.hold(folder):
         return None
-    stamp = _read_stamp(folder)
+    stamp = finished.read_stamp(folder)
     if stamp is None:
         return None
     try:
@@ -287,14 +286,6 @@ def _open(folder: Path) -> BuildInfo | None:
     except (OSError, KeyError, TypeError, AttributeError):
         return None
     return info if whole and info.folder == folder else None
-
-
-def _read_stamp(folder: Path) -> dict[str, Any] | None:
-    try:
-        stamp = json.loads((folder / STAMP).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return stamp if isinstance(stamp, dict) and "compiler" in stamp else None
 
 
 # Doing it
@@ -375,9 +366,7 @@ def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
     files |= {f"lib/{path.name}": path for path in made if path.is_file()}
     files |= {name: work / name for name in (MODULES, TARGETS)}
     finished.place(files, new, next(iter(finished.builds_in(request.folder)), None))
-    names = [str(path.relative_to(new)) for path in sorted(new.rglob("*")) if path.is_file()]
-    sizes = {name: (new / name).stat().st_size for name in names}
-    _write_json(new / STAMP, {"info": info.to_json(), "compiler": compiler, "files": sizes})
+    finished.write_stamp(new, info.to_json(), compiler)
 
 
 def _content_of(header: Path) -> Path:

@@ -7,14 +7,16 @@ one needs the exclusive lock.
 
 import fcntl
 import filecmp
+import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from pyorch.base.files import sync, sync_all
+from pyorch.base.files import sync, sync_all, write_atomically
 
 #: The file in a finished build that contains its BuildInfo.
 STAMP = "build.json"
@@ -197,6 +199,23 @@ def _link(source: Path, target: Path) -> bool:
     except OSError:  # the file system has no hard links, or too many
         return False
     return True
+
+
+def read_stamp(folder: Path) -> dict[str, Any] | None:
+    """Return what describes a finished build; None if there is none."""
+    try:
+        stamp = json.loads((folder / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return stamp if isinstance(stamp, dict) and "compiler" in stamp else None
+
+
+def write_stamp(new: Path, info: Mapping[str, Any], compiler: str) -> None:
+    """Describe a new build, with the sizes of all its files. Raises OSError."""
+    names = [str(path.relative_to(new)) for path in sorted(new.rglob("*")) if path.is_file()]
+    sizes = {name: (new / name).stat().st_size for name in names}
+    content = {"info": info, "compiler": compiler, "files": sizes}
+    write_atomically(new / STAMP, json.dumps(content, indent=1) + "\n")
 
 
 @contextmanager

@@ -5,17 +5,14 @@ machine that compiled them. `unpack` places it among the builds of this machine,
 ns-3's libraries, in which the loader looks for them first.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pyorch.base.files import write_atomically
 from pyorch.base.paths import SHIPPED
 from pyorch.build import finished
-from pyorch.build.finished import STAMP
+from pyorch.build.finished import MODULES
 from pyorch.build.info import BuildInfo
 from pyorch.build.loadable import LoadError, check_loadable
 from pyorch.build.toolchain import Ns3
@@ -23,56 +20,51 @@ from pyorch.build.wheel import TARGETS, cmake_targets, parse_targets
 
 HOME = SHIPPED / "build"
 """Where an installed package has it; other packages have none."""
-_PLACE = "."
 
 
-def compiler(home: Path = HOME) -> str | None:
+def compiler() -> str | None:
     """The compiler of the build that this package brings, as in its fingerprint; None if none."""
-    stamp = _stamp(home)
+    stamp = finished.read_stamp(HOME)
     return None if stamp is None else str(stamp["compiler"])
 
 
 def pack(build: BuildInfo, target: Path) -> None:
     """Write what a wheel brings of a finished build into a new folder. Raises OSError."""
-    stamp = json.loads((build.folder / STAMP).read_text(encoding="utf-8"))
+    stamp = finished.read_stamp(build.folder)
+    if stamp is None:
+        raise FileNotFoundError(build.folder)
     # where the loader looks: $ORIGIN, in some order, and ns-3's folder
     places = re.compile(rb"(?:\$ORIGIN:)?%s(?::\$ORIGIN)?" % re.escape(bytes(build.ns3_libraries)))
-    names = [name for name in stamp["files"] if name.startswith(("lib/", "include/"))]
-    for name in names:
-        content = (build.folder / name).read_bytes()
-        if name.startswith("lib/"):
-            content = places.sub(_only_beside, content)
-        file = target / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+    for part in ("include/ns3", "lib"):
+        (target / part).mkdir(parents=True)
+        for file in sorted((build.folder / part).iterdir()):
+            content = file.read_bytes()
+            content = places.sub(_only_beside, content) if part == "lib" else content
+            (target / part / file.name).write_bytes(content)
+    (target / MODULES).write_bytes((build.folder / MODULES).read_bytes())
     plain = replace(
         build,
-        folder=Path(_PLACE),
+        folder=Path(),
         libraries=[one.relative_to(build.folder) for one in build.libraries],
         include_dirs=[Path("include")],
-        ns3_libraries=Path(_PLACE),
+        ns3_libraries=Path(),
         programs=None,
     )
-    modules = (build.folder / finished.MODULES).read_text(encoding="utf-8")
-    (target / finished.MODULES).write_text(modules, encoding="utf-8")
-    shipped = {"info": plain.to_json(), "compiler": stamp["compiler"], "files": names}
-    (target / STAMP).write_text(json.dumps(shipped, indent=1) + "\n", encoding="utf-8")
+    finished.write_stamp(target, plain.to_json(), stamp["compiler"])
 
 
-def unpack(
-    folder: Path, fingerprint: str, ns3: Ns3, say: Callable[[str], None], home: Path = HOME
-) -> bool:
+def unpack(folder: Path, fingerprint: str, ns3: Ns3, say: Callable[[str], None]) -> None:
     """Place the shipped build in `folder`, if it has this fingerprint and loads on this machine.
 
     The caller holds the lock of the profile. Raises OSError.
     """
-    stamp = _stamp(home)
+    stamp = finished.read_stamp(HOME)
     if stamp is None:
-        return False
+        return
     known = BuildInfo.from_json(stamp["info"])
     if known.fingerprint != fingerprint:
         say("the modules are not those that came with the package, or ns-3 is another")
-        return False
+        return
     info = replace(
         known,
         folder=folder,
@@ -81,33 +73,19 @@ def unpack(
         ns3_libraries=ns3.libraries,
     )
     with finished.made_aside(folder) as new:
-        files = [*stamp["files"], finished.MODULES]
-        finished.place({name: home / name for name in files}, new)
+        finished.place({name: HOME / name for name in stamp["files"]}, new)
         targets = parse_targets(ns3.targets.read_text(encoding="utf-8"))
         (new / TARGETS).write_text(cmake_targets(ns3, targets), encoding="utf-8")
-        files.append(TARGETS)
         for library in ns3.libraries.glob("*.so*"):
             (new / "lib" / library.name).symlink_to(library)
-        sizes = {name: (new / name).stat().st_size for name in files}
-        content = {"info": info.to_json(), "compiler": stamp["compiler"], "files": sizes}
-        write_atomically(new / STAMP, json.dumps(content, indent=1) + "\n")
+        finished.write_stamp(new, info.to_json(), stamp["compiler"])
     try:
         check_loadable(info)
     except LoadError as error:
         finished.delete(folder)
         say(f"the libraries that came with the package do not load here: {error.problems[0].what}")
-        return False
-    return True
 
 
 def _only_beside(places: re.Match[bytes]) -> bytes:
     """$ORIGIN alone, in the same length, so that nothing else in the file moves."""
     return b"$ORIGIN".ljust(len(places[0]), b"\0")
-
-
-def _stamp(home: Path) -> dict[str, Any] | None:
-    try:
-        stamp = json.loads((home / STAMP).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return stamp if isinstance(stamp, dict) else None

@@ -25,15 +25,15 @@ def docs(page: str = "", search: str = "") -> int:
         return OK
     texts = {name: read_text(file, str(file)) for name, file in pages.items()}
     word = search.casefold()
-    found = {name: text for name, text in texts.items() if word in text.casefold()}
+    hits = ((name, _line_with(word, text)) for name, text in texts.items())
+    found = {name: line for name, line in hits if line is not None}
     if not found:
         what = f"no page has {search!r}"
         raise UserError([Problem("docs", what, None, "a shorter word, or part of one")])
     width = max(map(len, found))
-    for name, text in found.items():
-        print(f"{name:<{width}}  {_title(text)}")
+    for name, line in found.items():
+        print(f"{name:<{width}}  {_title(texts[name])}")
         if search:
-            line = next(line for line in text.splitlines() if word in line.casefold())
             print(f"{'':<{width}}    {_around(line, word)}")
     door.say("\n`pyorch docs PAGE` shows one, `pyorch docs --search WORD` those with a word")
     return OK
@@ -49,6 +49,11 @@ def _title(text: str) -> str:
     """The first heading of a page."""
     lines = (line for line in text.splitlines() if line[:2] not in ("", "..") and line[0] != "<")
     return next((line.lstrip("# ") for line in lines if not set(line) <= set("#*=- ")), "")
+
+
+def _line_with(word: str, text: str) -> str | None:
+    """The first line that has a word."""
+    return next((line for line in text.splitlines() if word in line.casefold()), None)
 
 
 def _around(line: str, word: str, room: int = 60) -> str:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     slowest = parse_rate(topology.get("rate", networks.RATE))
     losses: list[dict[str, Any]] = []
     if given is not None:
-        ends = _ends(of_messages, listed)
+        ends = partial(_ends, of_messages, listed)
         network = networks.assumed(given, graph, folder, ends)
         topology, losses, found.server = network.table, network.losses, network.server
         slowest = network.slowest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ class Assumed:
     left_out: list[str] = field(default_factory=list)
 
 
-def assumed(file: Path, graph: Graph, folder: Path, ends: Set[str]) -> Assumed:
-    """Return the [topology] of a file for an experiment in a folder. ends: of its messages."""
+def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]) -> Assumed:
+    """Return the [topology] of a file for a folder. ends: of messages, if no node has a role."""
     found = Assumed({"kind": "file", "file": os.path.relpath(file, folder)})
     if door.format_of(file.name, "network") is None:
         found.table["format"] = "hpcc"
@@ -90,7 +90,7 @@ def _connected(found: Assumed, graph: Graph) -> Graph:
     return without(graph, set(graph.nodes) - largest)
 
 
-def _hosts(found: Assumed, graph: Graph, ends: Set[str]) -> set[str]:
+def _hosts(found: Assumed, graph: Graph, ends: Callable[[], Set[str]]) -> set[str]:
     """Return the hosts by their roles, or the nodes with one link if messages lead between such.
 
     Otherwise one is added to each node.
@@ -99,7 +99,7 @@ def _hosts(found: Assumed, graph: Graph, ends: Set[str]) -> set[str]:
     if len(hosts) > 1:
         return hosts
     single = {name for name, links in degrees(graph).items() if links == 1}
-    if not hosts and ends and ends <= single:
+    if not hosts and set() < ends() <= single:
         found.assumed.append("no node has a role: hosts are those with one link, as the messages'")
         return single
     each = 1 if len(graph.nodes) > 1 else 2

@@ -14,6 +14,7 @@ import pytest
 
 from pyorch.base.paths import Paths
 from pyorch.build import ensure_built
+from tests.cli.test_program import in_sdist
 from tests.inputs import RUNS
 from tools import wheels
 
@@ -21,12 +22,19 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ("bash", "env", "git", "sh", "uname")
 """What remains on PATH: no compiler."""
 
-TOP = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt")
 
 pytestmark = [
     pytest.mark.cpp,
     pytest.mark.xdist_group("wheel"),
-    pytest.mark.inputs(*RUNS, "setup.py", "pyproject.toml", "tools/wheels.py"),
+    pytest.mark.inputs(
+        *RUNS,
+        "MANIFEST.in",
+        "docs",
+        "setup.py",
+        "pyproject.toml",
+        "tests/cli/test_program.py",
+        "tools/wheels.py",
+    ),
 ]
 
 Program = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -37,23 +45,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the wheel is installed."""
     place = tmp_path_factory.mktemp("wheel")
     copy, made = place / "copy", place / "made"
-    copy.mkdir()
-    no_caches = shutil.ignore_patterns("__pycache__")
-    for name in (
-        ".clang-format",
-        "docs",
-        "experiments",
-        "ns3-modules",
-        "pyorch",
-        "setup.py",
-        "pyproject.toml",
-        *TOP,
-    ):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=no_caches)
-        else:
-            shutil.copyfile(source, copy / name)
+    for name in in_sdist():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, copy / name)
     wheels.with_modules(ensure_built(outside=False), copy, made)
     (wheel,) = made.iterdir()
     assert wheel.name.endswith(f"-py3-none-linux_{os.uname().machine}.whl")
