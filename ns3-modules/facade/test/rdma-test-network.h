@@ -87,7 +87,6 @@ class Feeder
     explicit Feeder(CongestionControl& control)
         : m_control(control)
     {
-        m_meter.SetRule(control.GetRttRule());
     }
 
     /**
@@ -97,12 +96,7 @@ class Feeder
      */
     void Send(const lossless::Frame& frame)
     {
-        const RttRule rule = m_meter.GetRule();
-        if (rule != RttRule::NONE && (rule != RttRule::CHOSEN || frame.repeat ||
-                                      m_control.ChoosesRtt(frame, m_meter.IsMeasuring())))
-        {
-            m_meter.NoteSent(frame.psn, frame.repeat, lossless::NowPs());
-        }
+        m_meter.NoteSent(frame.psn, frame.repeat, lossless::NowPs());
         m_control.NotifySent(frame);
     }
 
@@ -118,13 +112,14 @@ class Feeder
         Acknowledgement ack(frame);
         ack.first = m_first;
         ack.news = m_first - before;
-        ack.rtt = m_meter.Read(m_first, ack.answered, lossless::NowPs());
+        const int64_t rtt = m_meter.Read(m_first, ack.answered, lossless::NowPs());
+        ack.rtt = m_control.WantsRtt() ? rtt : -1;
         m_control.NotifyAck(ack);
     }
 
   private:
     CongestionControl& m_control; //!< what is fed
-    RttMeter m_meter;             //!< of its rule
+    RttMeter m_meter;             //!< measures all packets
     uint64_t m_first{0};          //!< first packet not acknowledged
 };
 

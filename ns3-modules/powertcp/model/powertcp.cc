@@ -186,10 +186,10 @@ ThetaPowerTcp::Rescale(double factor)
     WindowControl::Rescale(factor);
 }
 
-rdma::RttRule
-ThetaPowerTcp::GetRttRule() const
+bool
+ThetaPowerTcp::WantsRtt() const
 {
-    return rdma::RttRule::LATEST;
+    return true;
 }
 
 void

@@ -81,7 +81,7 @@ class ThetaPowerTcp : public rdma::WindowControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    rdma::RttRule GetRttRule() const override;
+    bool WantsRtt() const override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 

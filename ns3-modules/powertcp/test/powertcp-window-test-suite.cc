@@ -263,6 +263,20 @@ class HandComputedTest : public TestCase
         Simulator::Destroy();
     }
 
+    /// By round trips, where an answer is overtaken: it has one, too, as in the public simulator.
+    void Overtaken()
+    {
+        Fed<ThetaPowerTcp> fed(Settings{{"Margin", "1"}, {"LeastCurrent", "0.25"}});
+        const int64_t begin = lossless::NowPs();
+        fed.SendUpTo(4);
+        WaitUntil(begin + 8 * US);
+        fed.Answer(1);
+        WaitUntil(begin + 12 * US);
+        fed.Answer(0); // 12 us, 4 us longer within 4 us: current 2, power 3, half of T
+        Last(fed.changes, {(100'000 / 2.0 + 1000) / 2 + 50'000, 100'000, 2}, "the earlier packet");
+        Simulator::Destroy();
+    }
+
     /// By round trips, where packets go again: of those nobody knows which was answered.
     void Repeats()
     {
@@ -297,6 +311,7 @@ class HandComputedTest : public TestCase
     {
         ByTelemetry();
         ByRoundTrips();
+        Overtaken();
         Repeats();
     }
 };

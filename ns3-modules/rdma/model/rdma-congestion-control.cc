@@ -72,16 +72,10 @@ CongestionControl::NotifySent(const lossless::Frame& /* frame */)
 {
 }
 
-RttRule
-CongestionControl::GetRttRule() const
-{
-    return RttRule::NONE;
-}
-
 bool
-CongestionControl::ChoosesRtt(const lossless::Frame& /* frame */, bool measuring) const
+CongestionControl::WantsRtt() const
 {
-    return !measuring;
+    return false;
 }
 
 void

@@ -6,8 +6,6 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
-#include "rdma-rtt-meter.h"
-
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-frame.h"
 #include "ns3/lossless-switch-agent.h"
@@ -42,7 +40,8 @@ struct Acknowledgement
     uint64_t answered;            //!< packet that it answers
     uint64_t first{0};            //!< first packet not acknowledged
     uint64_t news{0};             //!< packets that it acknowledges and no answer before did
-    int64_t rtt{-1}; //!< round-trip time by the control's RttRule (ps); -1: it gives none
+    int64_t rtt{-1}; //!< round-trip time of that packet (ps); -1: it gives none, or none is
+                     //!< measured (WantsRtt)
 
     /// What an answer says by itself, without what the sender knows.
     /// @param frame ACK or NACK.
@@ -129,13 +128,9 @@ class CongestionControl : public Object
     /// The sender sent a data frame.
     /// @param frame the frame.
     virtual void NotifySent(const lossless::Frame& frame);
-    /// Which round-trip times it wants. @return the rule; the same for all objects of a type.
-    virtual RttRule GetRttRule() const;
-    /// Is a packet to be measured? Called for packets sent for the first time, before NotifySent,
-    /// if the rule is CHOSEN.
-    /// @param frame the packet. @param measuring whether another one is being measured.
-    /// @return true if so; by default one is measured at a time.
-    virtual bool ChoosesRtt(const lossless::Frame& frame, bool measuring) const;
+    /// Are round-trip times to be measured for it? @return true if so; the same for all objects of
+    /// a type.
+    virtual bool WantsRtt() const;
     /// An ACK or NACK has arrived.
     /// @param ack what it says.
     virtual void NotifyAck(const Acknowledgement& ack);

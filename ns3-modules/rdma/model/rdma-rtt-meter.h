@@ -15,47 +15,21 @@ namespace ns3
 namespace rdma
 {
 
-/// Which round-trip times a congestion control gets with an answer.
-enum class RttRule
-{
-    NONE,     ///< none
-    ANSWERED, ///< that of the packet answered
-    LATEST,   ///< the same, but none if a later packet was answered before
-    CHOSEN,   ///< of the packets that the control chose, that of the last one acknowledged
-};
-
 /**
  * @ingroup rdma
  * @brief Measures the round-trip times of a sender: from the creation of a packet to the answer
- * that acknowledges it.
+ * that it caused at the receiver.
  *
- * By Karn's rule a packet that is sent again is not measured, since it is unknown which of the two
- * the answer is for. The rules differ in what they make of answers that come out of order, or that
- * acknowledge several packets; each is that of the scheme that uses it.
+ * Every answer to a packet gives one, whatever else it acknowledges and whatever was answered
+ * before, as if it echoed a time stamp of the packet (RFC 7323; Swift and the public simulators of
+ * HPCC and PowerTCP do). By Karn's rule a packet that was sent again gives none, since answers
+ * carry no such stamp: it is unknown which of the two the answer is for. A control that wants fewer
+ * chooses among them.
  */
 class RttMeter
 {
   public:
-    /// Set the rule, before the first packet.
-    /// @param rule the rule.
-    void SetRule(RttRule rule)
-    {
-        m_rule = rule;
-    }
-
-    /// @return the rule.
-    RttRule GetRule() const
-    {
-        return m_rule;
-    }
-
-    /// @return true if a packet is being measured.
-    bool IsMeasuring() const
-    {
-        return !m_probes.empty();
-    }
-
-    /// A packet that is to be measured was sent, or any packet was sent again.
+    /// A packet was sent.
     /// @param psn its number; first transmissions come in ascending order.
     /// @param repeat whether it was sent before. @param now ps.
     void NoteSent(uint64_t psn, bool repeat, int64_t now)
@@ -65,11 +39,7 @@ class RttMeter
             m_probes.push_back({psn, now});
             return;
         }
-        const auto probe = Find(psn);
-        if (probe != m_probes.end() && probe->psn == psn)
-        {
-            m_probes.erase(probe);
-        }
+        Take(psn);
     }
 
     /// An answer has arrived.
@@ -77,67 +47,36 @@ class RttMeter
     /// @param now ps. @return the round-trip time (ps); -1: it gives none.
     int64_t Read(uint64_t first, uint64_t answered, int64_t now)
     {
-        int64_t sent = -1;
-        switch (m_rule)
+        int64_t sent = answered < first ? -1 : Take(answered);
+        for (; !m_probes.empty() && m_probes.front().psn < first; m_probes.pop_front())
         {
-        case RttRule::NONE:
-            break;
-        case RttRule::ANSWERED: {
-            const auto probe = Find(answered);
-            sent = probe != m_probes.end() && probe->psn == answered ? probe->sent : -1;
-            PopBelow(first);
-            break;
-        }
-        case RttRule::LATEST:
-            PopBelow(answered);
-            sent = PopIf(answered);
-            break;
-        case RttRule::CHOSEN:
-            sent = PopBelow(first);
-            sent = std::max(sent, PopIf(answered));
-            break;
+            sent = m_probes.front().psn == answered ? m_probes.front().sent : sent;
         }
         return sent < 0 ? -1 : now - sent;
     }
 
   private:
-    /// A measured packet.
+    /// A packet that was sent once.
     struct Probe
     {
         uint64_t psn; //!< its number
         int64_t sent; //!< when it was sent (ps)
     };
 
-    /// The first probe of at least a number.
-    std::deque<Probe>::iterator Find(uint64_t psn)
+    /// Forget a packet. @return when it was sent (ps); -1: it is not known.
+    int64_t Take(uint64_t psn)
     {
-        return std::lower_bound(
-            m_probes.begin(),
-            m_probes.end(),
-            psn,
-            [](const Probe& probe, uint64_t number) { return probe.psn < number; });
-    }
-
-    /// Forget the packets below one; when the last of them was sent, or -1.
-    int64_t PopBelow(uint64_t psn)
-    {
-        int64_t sent = -1;
-        while (!m_probes.empty() && m_probes.front().psn < psn)
+        const auto probe = std::ranges::lower_bound(m_probes, psn, {}, &Probe::psn);
+        if (probe == m_probes.end() || probe->psn != psn)
         {
-            sent = m_probes.front().sent;
-            m_probes.pop_front();
+            return -1;
         }
+        const int64_t sent = probe->sent;
+        m_probes.erase(probe);
         return sent;
     }
 
-    /// Forget the first packet if it is a given one; when it was sent, or -1.
-    int64_t PopIf(uint64_t psn)
-    {
-        return IsMeasuring() && m_probes.front().psn == psn ? PopBelow(psn + 1) : -1;
-    }
-
-    RttRule m_rule{RttRule::NONE}; //!< the rule
-    std::deque<Probe> m_probes;    //!< packets being measured, by number
+    std::deque<Probe> m_probes; //!< sent once and not answered, by number
 };
 
 } // namespace rdma

@@ -41,7 +41,7 @@ SendQueue::Prepare(lossless::RateChange rateChange, CongestionControl* control)
     m_rateChange = rateChange;
     m_control = control;
     m_window = m_connection.GetDemand().window;
-    m_meter.SetRule(control ? control->GetRttRule() : RttRule::NONE);
+    m_measures = control && control->WantsRtt();
     m_recovery.Start();
 }
 
@@ -230,9 +230,7 @@ SendQueue::MakeNext(int64_t now)
 void
 SendQueue::TellSent(const Frame& frame, int64_t now)
 {
-    const RttRule rule = m_meter.GetRule();
-    if (rule != RttRule::NONE && (rule != RttRule::CHOSEN || frame.repeat ||
-                                  m_control->ChoosesRtt(frame, m_meter.IsMeasuring())))
+    if (m_measures)
     {
         m_meter.NoteSent(frame.psn, frame.repeat, now);
     }
@@ -321,8 +319,10 @@ SendQueue::Receive(const Frame& frame)
         Acknowledgement ack(frame);
         ack.first = m_recovery.GetFirst();
         ack.news = ack.first - before;
-        // A truncated frame has waited less than the packet would have.
-        ack.rtt = frame.truncated ? -1 : m_meter.Read(ack.first, got, now);
+        if (m_measures && !frame.truncated) // such a one has waited less than the packet would have
+        {
+            ack.rtt = m_meter.Read(ack.first, got, now);
+        }
         m_control->NotifyAck(ack);
     }
     Reconsider();

@@ -159,7 +159,8 @@ class SendQueue : private LossRecovery::Owner
     bool m_paced{false};                 //!< the limiter applies
     bool m_inPort{false};                //!< a paced frame has not left the port yet
     lossless::RateLimiter m_limiter;     //!< paces packets
-    RttMeter m_meter;                    //!< for the congestion control
+    bool m_measures{false};              //!< the congestion control wants round-trip times
+    RttMeter m_meter;                    //!< for it
     Counters m_counters;                 //!< see GetCounters
 };
 

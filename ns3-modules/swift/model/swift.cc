@@ -178,10 +178,10 @@ Swift::GetTarget(double window) const
            std::clamp(scaled, 0.0, range);
 }
 
-rdma::RttRule
-Swift::GetRttRule() const
+bool
+Swift::WantsRtt() const
 {
-    return rdma::RttRule::ANSWERED;
+    return true;
 }
 
 void

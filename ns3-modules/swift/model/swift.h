@@ -61,7 +61,7 @@ class Swift : public rdma::CongestionControl
 
     std::string Check() const override;
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    rdma::RttRule GetRttRule() const override;
+    bool WantsRtt() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyTimeout() override;

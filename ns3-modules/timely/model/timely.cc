@@ -139,6 +139,7 @@ Timely::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
                                                         lossless::HIGHEST_RATE));
     const uint32_t packet = queuePair->GetPayload(0);
     m_segmentPackets = m_segment ? (m_segment - 1) / packet + 1 : 0;
+    m_due = m_segmentPackets ? m_segmentPackets - 1 : 0;
     m_current = m_line;
     Apply();
 }
@@ -167,10 +168,10 @@ Timely::Check() const
     return problems;
 }
 
-rdma::RttRule
-Timely::GetRttRule() const
+bool
+Timely::WantsRtt() const
 {
-    return rdma::RttRule::CHOSEN;
+    return true;
 }
 
 /// Is a packet the last one of a segment?
@@ -181,15 +182,24 @@ Timely::EndsSegment(const Frame& frame) const
     return (frame.psn + 1) % m_segmentPackets == 0;
 }
 
-bool
-Timely::ChoosesRtt(const Frame& frame, bool measuring) const
+/// Which answer is the next sample?
+/// @param answered the packet whose answer was the last one.
+/// @return its packet; an answer to a later one takes its place.
+uint64_t
+Timely::GetNextDue(uint64_t answered) const
 {
-    return m_segmentPackets ? EndsSegment(frame) : !measuring;
+    if (m_segmentPackets == 0)
+    {
+        return m_next;
+    }
+    const uint64_t segments = (answered + 1) / m_segmentPackets; // complete
+    return (segments + 1) * m_segmentPackets - 1;
 }
 
 void
 Timely::NotifySent(const Frame& frame)
 {
+    m_next = frame.repeat ? m_next : frame.psn + 1;
     if (m_pacing == Pacing::SEGMENT)
     {
         HoldSegment(frame, EndsSegment(frame));
@@ -217,6 +227,11 @@ Timely::HoldSegment(const Frame& frame, bool last)
 void
 Timely::NotifyAck(const rdma::Acknowledgement& ack)
 {
+    if (ack.answered < m_due)
+    {
+        return;
+    }
+    m_due = GetNextDue(ack.answered);
     if (ack.rtt >= 0)
     {
         Sample(ack.rtt);

@@ -26,7 +26,8 @@ namespace timely
  * @ingroup timely
  * @brief TIMELY's sender: it adjusts its rate to changes of the round-trip time.
  *
- * A packet is measured from its transmission to its ACK (Algorithm 1 of the paper). Below LowRtt
+ * A round-trip time counts once per segment, or per round trip (Algorithm 1 of the paper): that of
+ * the packet whose ACK is the first to complete it, if it was sent once. Below LowRtt
  * the rate grows by AdditiveIncrease; above HighRtt it shrinks by Beta (1 - HighRtt / RTT). In
  * between the gradient decides, the moving average of round-trip time differences over MinRtt: if
  * it is at most 0, the rate grows by one step, or by HyperFactor steps after HyperAfter such
@@ -50,8 +51,7 @@ class Timely : public rdma::CongestionControl
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
     void NotifyPath() override;
     std::string Check() const override;
-    rdma::RttRule GetRttRule() const override;
-    bool ChoosesRtt(const lossless::Frame& frame, bool measuring) const override;
+    bool WantsRtt() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
@@ -63,6 +63,7 @@ class Timely : public rdma::CongestionControl
 
   private:
     bool EndsSegment(const lossless::Frame& frame) const;
+    uint64_t GetNextDue(uint64_t answered) const;
     void HoldSegment(const lossless::Frame& frame, bool last);
     void Sample(int64_t rtt);
     void Raise(bool mayBeHyper);
@@ -96,6 +97,8 @@ class Timely : public rdma::CongestionControl
     uint32_t m_steps{0};          //!< steps since the last decrease
     int64_t m_burst{0};           //!< wire bytes of the segment so far
     int64_t m_burstStart{0};      //!< start of the segment (ps)
+    uint64_t m_next{0};           //!< first packet never sent
+    uint64_t m_due{0};            //!< an answer to this packet, or to a later one, is a sample
     uint64_t m_samples{0};        //!< number of samples
     uint64_t m_cuts{0};           //!< number of decreases
     TracedCallback<uint32_t, int64_t, double, double> m_sampleTrace; //!< Sample

@@ -284,7 +284,7 @@ class HandComputedTest : public TestCase
         fed.Wait(50 * US);
         fed.Answer(0, 1);
         fed.Answer(1, 2);
-        NS_TEST_EXPECT_MSG_EQ(fed.outcomes.size(), 0, "the first round trip, and none of packet 1");
+        NS_TEST_EXPECT_MSG_EQ(fed.outcomes.size(), 0, "the first, and one of that round trip");
         fed.Send(2);
         fed.Wait(30 * US);
         fed.Send(2, true);
@@ -292,13 +292,21 @@ class HandComputedTest : public TestCase
         fed.Answer(2, 3);
         NS_TEST_EXPECT_MSG_EQ(fed.outcomes.size(), 0, "a repeated packet is not measured");
         fed.Send(3);
+        fed.Wait(10 * US);
+        fed.Send(4);
         fed.Wait(70 * US);
         fed.Answer(4, 3); // a NACK for a gap
-        NS_TEST_EXPECT_MSG_EQ(fed.outcomes.size(), 0, "an answer to another packet");
-        fed.Wait(10 * US);
-        fed.Answer(5, 6);
-        NS_TEST_ASSERT_MSG_EQ(fed.outcomes.size(), 1, "a later ACK answers it, too");
-        NS_TEST_EXPECT_MSG_EQ(fed.outcomes[0].rtt, 80 * US, "from its going on");
+        NS_TEST_ASSERT_MSG_EQ(fed.outcomes.size(), 1, "packet 4 has come");
+        NS_TEST_EXPECT_MSG_EQ(fed.outcomes[0].rtt, 70 * US, "after as long");
+        for (uint32_t psn = 5; psn < 8; ++psn)
+        {
+            fed.Send(psn);
+            fed.Wait(US);
+        }
+        fed.Wait(49 * US);
+        fed.Answer(7, 8);
+        NS_TEST_ASSERT_MSG_EQ(fed.outcomes.size(), 2, "an ACK of several packets");
+        NS_TEST_EXPECT_MSG_EQ(fed.outcomes[1].rtt, 50 * US, "is as old as the last");
 
         Fed segments(Settings{{"Segment", "3000"}});
         for (uint32_t psn = 0; psn < 9; ++psn)
@@ -314,6 +322,19 @@ class HandComputedTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(segments.outcomes.size(), 2, "the last packet of each segment");
         NS_TEST_EXPECT_MSG_EQ(segments.outcomes[0].rtt, 55 * US, "psn 5");
         NS_TEST_EXPECT_MSG_EQ(segments.outcomes[1].rtt, 52 * US, "psn 8");
+        for (uint32_t psn = 9; psn < 16; ++psn)
+        {
+            segments.Send(psn);
+            segments.Wait(US);
+        }
+        segments.Answer(12, 13);
+        segments.Answer(13, 14);
+        NS_TEST_ASSERT_MSG_EQ(segments.outcomes.size(), 3, "an ACK of a segment and more, once");
+        NS_TEST_EXPECT_MSG_EQ(segments.outcomes[2].rtt, 4 * US, "psn 12");
+        segments.Send(14, true);
+        segments.Answer(14, 15);
+        segments.Answer(15, 16);
+        NS_TEST_EXPECT_MSG_EQ(segments.outcomes.size(), 3, "none if the last packet went twice");
     }
 
     void DoRun() override

@@ -43,19 +43,26 @@ void
     m_rate = lineRate;
 }
 
-rdma::RttRule
-@Class@::GetRttRule() const
+bool
+@Class@::WantsRtt() const
 {
-    return rdma::RttRule::CHOSEN; // by default one packet at a time
+    return true;
+}
+
+void
+@Class@::NotifySent(const lossless::Frame& frame)
+{
+    m_next = std::max<uint64_t>(m_next, frame.psn + 1);
 }
 
 void
 @Class@::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    if (ack.rtt < 0)
+    if (ack.rtt < 0 || ack.answered < m_roundEnd)
     {
         return;
     }
+    m_roundEnd = m_next;
     const int64_t target = m_target.GetPicoSeconds();
     if (ack.rtt <= target)
     {

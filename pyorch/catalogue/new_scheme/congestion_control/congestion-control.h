@@ -24,8 +24,8 @@ namespace @namespace@
  * @brief Raises a queue pair's rate by steps while its round-trip times are short, and lowers it in
  * proportion when they are long.
  *
- * One packet at a time is measured, from its transmission to its ACK. Up to Target the rate grows
- * by Step; above, it shrinks by Target / round-trip time, at most by half. No switch has to mark
+ * Once per round trip it uses the time from the transmission of a packet to its ACK. Up to Target
+ * the rate grows by Step; above, it shrinks by Target / round-trip time, at most by half. No switch has to mark
  * packets. The rate is never below Step.
  */
 class @Class@ : public rdma::CongestionControl
@@ -39,7 +39,8 @@ class @Class@ : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    rdma::RttRule GetRttRule() const override;
+    bool WantsRtt() const override;
+    void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
@@ -49,6 +50,8 @@ class @Class@ : public rdma::CongestionControl
     DataRate m_step; //!< increase per measured round trip
 
     uint64_t m_line{0};      //!< rate of the link (bit/s)
+    uint64_t m_next{0};      //!< first packet never sent
+    uint64_t m_roundEnd{0};  //!< m_next at the last change of the rate
     uint64_t m_decreases{0}; //!< number of decreases of the rate
 };
 
