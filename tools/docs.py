@@ -19,6 +19,7 @@ from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import write_atomically
 from pyorch.base.paths import Paths, default_paths
+from pyorch.catalogue.reference import reference_pages, table
 from pyorch.cli.base import OK, command
 from pyorch.cli.main import init
 from pyorch.cli.tasks import VERBS
@@ -40,6 +41,8 @@ EXPLANATION = (
     "other-simulators",
 )
 RESULTS = ("gallery", "bakeoff", "reproduction")
+WRITTEN = ("commands", "reference", "modules", "attributes")
+"""Pages written from the code that only the site has."""
 RESULT_TABLES = "results"
 """Folder of docs/, and of the site, of tables that commands write."""
 FRONT = Path("docs/site")
@@ -50,6 +53,8 @@ CLAIMS = "claims/index.html"
 """The claims as a page with filters, embedded in that of the reproduction."""
 FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
 """Pictures of modules, collected in one folder of the site."""
+SHOWN = re.compile(rf"`pyorch docs ({'|'.join(reference_pages())})`")
+"""A command that prints a page written from the models: on the site it is a link to the page."""
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
 
 
@@ -112,6 +117,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     write_atomically(source / f"{START}.md", f"# {OVERVIEW}\n{readme.replace('](docs/', '](')}")
     write_atomically(source / "reference.md", reference())
     write_atomically(source / "commands.md", commands())
+    for name, written in reference_pages().items():
+        write_atomically(source / f"{name}.md", written(paths))
     attributes = attribute_pages(types)
     for name, text in attributes.items():
         write_atomically(source / f"{name}.md", text)
@@ -154,7 +161,8 @@ def _inward(file: Path, root: Path) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
     text = FIGURES.sub("](modules/figures/", file.read_text(encoding="utf-8"))
-    return OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
+    text = OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
+    return SHOWN.sub(lambda match: f"[{match[0]}]({match[1]}.md)", text)
 
 
 def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> str:
@@ -194,8 +202,8 @@ def commands() -> str:
         own = one.declared
         words = [f"[{w.upper()}]" if w in own.defaults else w.upper() for w in own.words]
         lines += [f"## `{' '.join([name, *words])}`", "", inspect.getdoc(one) or "", ""]
-        rows = [f"| {_option(key, own)} | {_cell(help_)} |" for key, help_ in own.help.items()]
-        lines += ["| | |", "|---|---|", *rows, ""] if rows else []
+        cells = [(_option(key, own), help_) for key, help_ in own.help.items()]
+        lines += table(("", ""), cells) if cells else []
     return "\n".join(lines)
 
 
@@ -215,11 +223,11 @@ def index(pages: Sequence[str], notebooks: Sequence[str] = (), results: Sequence
     groups: Mapping[str, Sequence[str]] = {
         "Tutorials": [START, *TUTORIALS, *notebooks],
         "How-to guides": [name for name in pages if name not in placed],
-        "Reference": [*REFERENCE, "commands", "reference", "modules", "attributes"],
+        "Reference": [*REFERENCE, *reference_pages(), *WRITTEN],
         "Explanation": EXPLANATION,
         "Studies": [*(name for name in RESULTS if name in pages), *studies, *tables],
     }
-    there = {*pages, *notebooks, *tables, START, "commands", "reference", "modules", "attributes"}
+    there = {*pages, *notebooks, *tables, START, *reference_pages(), *WRITTEN}
     return "\n" + "\n".join(
         line
         for caption, names in groups.items()
@@ -254,24 +262,19 @@ def _class_lines(info: TypeInfo, types: Catalogue) -> list[str]:
     lines = [f"## {info.name}", ""]
     attributes = types.attributes(info)
     if attributes:
-        lines += ["| key | default | allowed | meaning |", "|---|---|---|---|"]
-        for key, attribute in attributes.items():
-            cells = (
+        cells = [
+            (
                 f"`{key}`",
-                f"`{toml_value(written(types, info.name, attribute.name, attribute.default))}`",
-                describe(attribute),
+                f"`{toml_value(written(types, info.name, one.name, one.default))}`",
+                describe(one),
+                one.help,
             )
-            lines.append("| " + " | ".join(map(_cell, (*cells, attribute.help))) + " |")
-        lines.append("")
+            for key, one in attributes.items()
+        ]
+        lines += table(("key", "default", "allowed", "meaning"), cells)
     if info.traces:
-        lines += ["| trace source | meaning |", "|---|---|"]
-        lines += [f"| `{trace.name}` | {_cell(trace.help)} |" for trace in info.traces]
-        lines.append("")
+        sources = [(f"`{trace.name}`", trace.help) for trace in info.traces]
+        lines += table(("trace source", "meaning"), sources)
     if not attributes and not info.traces:
         lines += ["No attributes.", ""]
     return lines
-
-
-def _cell(text: str) -> str:
-    """Return text that is safe in a cell of a Markdown table."""
-    return " ".join(text.replace("|", r"\|").replace("<", "&lt;").split())

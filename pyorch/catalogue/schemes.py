@@ -23,7 +23,7 @@ from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
 from pyorch.base.fields import Unit
 from pyorch.base.findings import models_in
 from pyorch.base.paths import Paths
-from pyorch.base.units import format_bytes, format_rate, format_time
+from pyorch.base.units import format_bytes, format_rate, format_time, format_wall_time
 from pyorch.build.sources import Module, present_modules
 from pyorch.files.presets import read_presets
 from pyorch.files.schemes import SchemeFile, Value
@@ -49,11 +49,14 @@ _UNITS = {
     "_bps": ('a rate such as "10Gbps"', format_rate),
     "_ps": ('a time such as "25us"', format_time),
     "_bytes": ('a size such as "100KB"', format_bytes),
+    "_s": ('a time such as "10min"', format_wall_time),
 }
+_QUANTITY = 'a quantity such as "75KB", or a number'
 _PLAIN = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _REFERENCES = re.compile(
     r"^References\n[~=*^-]{5,}\n+(?P<text>.*?)(?=\n\n\S[^\n]*\n[~=*^-]{5,}\n|\Z)", re.S | re.M
 )
+_ONE = re.compile(r"^a ((?:whole )?number|size|rate|time)\b")
 _CODE = re.compile(r"``([^`]*)``")
 
 
@@ -268,7 +271,7 @@ def _of_model(group: str, kind: str, model: type[BaseModel]) -> Entry:
     doc = (model.__doc__ or "").strip()
     first, _, rest = doc.partition("\n")
     keys = [
-        _key(name, info)
+        key_of(name, info)
         for name, info in model.model_fields.items()
         if name != "kind" and not info.exclude
     ]
@@ -284,14 +287,17 @@ def _of_model(group: str, kind: str, model: type[BaseModel]) -> Entry:
     )
 
 
-def _key(name: str, info: FieldInfo) -> Key:
+def key_of(name: str, info: FieldInfo) -> Key:
+    """Return the key of a field of a model."""
     unit = next(iter(units_in(info)), None)
-    default = None if info.is_required() else _default(info.get_default(), unit)
+    default = (
+        None if info.is_required() else _default(info.get_default(call_default_factory=True), unit)
+    )
     return Key(info.alias or name, default, _allowed(info, unit), info.description or "")
 
 
 def _default(value: Any, unit: Unit | None) -> str:
-    if value is None:
+    if value is None or isinstance(value, BaseModel):
         return "none"
     if unit is not None and isinstance(value, int):
         return f'"{_UNITS[unit.suffix][1](value)}"'
@@ -301,7 +307,7 @@ def _default(value: Any, unit: Unit | None) -> str:
 def _allowed(info: FieldInfo, unit: Unit | None) -> str:
     """Say in words what a field may be, with its bounds."""
     bounds = list(_bounds(info))
-    if unit is not None:
+    if unit is not None and "list" not in str(info.annotation):
         above = " above 0" if "above 0" in bounds else ""
         return _UNITS[unit.suffix][0] + above
     return " ".join([_type_text(info.annotation), *bounds])
@@ -337,14 +343,23 @@ def _type_text(annotation: Any) -> str:
     name = getattr(get_origin(annotation), "__name__", "")
     arguments = [one for one in get_args(annotation) if one is not type(None)]
     if name == "Literal":
-        return " or ".join(f'"{one}"' for one in arguments)
+        return _either(f'"{one}"' for one in arguments)
     if name in ("Union", "UnionType", "Annotated"):
         types = arguments[:1] if name == "Annotated" else arguments
-        return " or ".join(dict.fromkeys(map(_type_text, types)))
+        return _QUANTITY if set(types) == {str, int, float} else _either(map(_type_text, types))
     if name == "list":
         inner = next(models_in(annotation), None)
-        return f"a list of {_tables(inner)}" if inner else f"a list of {_type_text(arguments[0])}"
+        if inner:
+            return f"a list of {_tables(inner)}"
+        unit = next((one for one in _annotated(arguments[0]) if isinstance(one, Unit)), None)
+        each = _UNITS[unit.suffix][0] if unit else _type_text(arguments[0])
+        return "tables" if each == "a table" else "a list of " + _ONE.sub(r"\1s", each)
     return _PLAIN.get(annotation, "a table")
+
+
+def _either(texts: Iterable[str]) -> str:
+    *first, last = dict.fromkeys(texts)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _tables(model: type[BaseModel]) -> str:

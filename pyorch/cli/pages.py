@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.paths import Paths, default_paths
 from pyorch.base.reading import read_text
+from pyorch.catalogue.reference import reference_pages
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 
@@ -23,7 +27,7 @@ def docs(page: str = "", search: str = "") -> int:
             raise UserError([Problem("docs", what, one_of(pages), hint)])
         _show(pages[name])
         return OK
-    texts = {name: read_text(file, str(file)) for name, file in pages.items()}
+    texts = {name: one.text() for name, one in pages.items()}
     word = search.casefold()
     hits = ((name, _line_with(word, text)) for name, text in texts.items())
     found = {name: line for name, line in hits if line is not None}
@@ -39,10 +43,24 @@ def docs(page: str = "", search: str = "") -> int:
     return OK
 
 
-def pages_of(paths: Paths) -> dict[str, Path]:
-    """The pages by name: those of docs/, then those of modules."""
-    own = {file.stem: file for file in sorted(paths.docs.glob("*.md"))}
-    return own | {file.stem: file for file in sorted(paths.modules.glob("*/doc/*.rst"))}
+@dataclass(frozen=True)
+class Page:
+    """A page. text: reads or writes it, and raises UserError if it cannot."""
+
+    text: Callable[[], str]
+    is_markdown: bool = True
+
+
+def pages_of(paths: Paths) -> dict[str, Page]:
+    """The pages by name: those of docs/, those written from the models, those of modules."""
+    own = {file.stem: Page(_reader(file)) for file in sorted(paths.docs.glob("*.md"))}
+    written = {name: Page(partial(page, paths)) for name, page in reference_pages().items()}
+    files = sorted(paths.modules.glob("*/doc/*.rst"))
+    return own | written | {file.stem: Page(_reader(file), is_markdown=False) for file in files}
+
+
+def _reader(file: Path) -> Callable[[], str]:
+    return partial(read_text, file, str(file))
 
 
 def _title(text: str) -> str:
@@ -63,10 +81,10 @@ def _around(line: str, word: str, room: int = 60) -> str:
     return f"{'... ' * (begin > 0)}{line[begin:end].strip()}{' ...' * (end < len(line))}"
 
 
-def _show(file: Path) -> None:
+def _show(page: Page) -> None:
     """Print a page, laid out where a person reads it."""
-    text = read_text(file, str(file))
-    if sys.stdout.isatty() and file.suffix == ".md":
+    text = page.text()
+    if sys.stdout.isatty() and page.is_markdown:
         from rich.console import Console
         from rich.markdown import Markdown
 

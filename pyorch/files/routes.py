@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import Field
+
 from pyorch.base.errors import suggest
 from pyorch.base.fields import Duration, Names, Table, Time
 from pyorch.base.findings import Findings, Path
@@ -16,12 +18,14 @@ from pyorch.traffic.base import expand_hosts
 class RouteTable(Table):
     """From `at` until `until` a switch sends traffic for hosts to a neighbour."""
 
-    switch: str
-    dst: Names
-    next: str
-    at: Time = 0
-    until: Duration | None = None
-    label: str | None = None
+    switch: str = Field(description="The switch.")
+    dst: Names = Field(description="Hosts to which the traffic goes.")
+    next: str = Field(description="The neighbour.")
+    at: Time = Field(default=0, description="When it begins.")
+    until: Duration | None = Field(default=None, description="When it ends; none: never.")
+    label: str | None = Field(
+        default=None, description="A name by which sweeps and --set refer to the entry."
+    )
 
 
 def resolve_routes(entries: Sequence[Any], network: Topology, findings: Findings) -> list[Route]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
+from pydantic import Field
+
 from pyorch.base.errors import (
     Problem,
     UserError,
@@ -120,7 +122,7 @@ class Metric(Entry):
     """A [[metric]] entry: numbers computed from one run."""
 
     BETTER: ClassVar[Better] = ""
-    name: EntryName
+    name: EntryName = Field(description="Its column in runs.parquet.")
     kind: str
 
     def outputs(self) -> list[str]:

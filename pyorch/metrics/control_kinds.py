@@ -9,7 +9,15 @@ from typing_extensions import override
 
 from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, Metric, RunTables, metric
-from pyorch.metrics.fields import Need, Port, Rate, Time, TrafficClass
+from pyorch.metrics.fields import (
+    Need,
+    OfClass,
+    Port,
+    Rate,
+    Time,
+    WindowStart,
+    WindowStop,
+)
 from pyorch.metrics.series_kinds import only_rate
 
 if TYPE_CHECKING:
@@ -25,11 +33,13 @@ class ControlMetric(Metric):
     topology's, when it has exactly one. Frames that a scheme sends as ideal are not on the wire.
     """
 
-    port: Port
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    stop: Time | None = Field(default=None, alias="to")
-    rate: Rate | None = None
+    port: Port = Field(description="The port that sends them.")
+    class_number: OfClass = None
+    start: WindowStart = None
+    stop: WindowStop = None
+    rate: Rate | None = Field(
+        default=None, description="Rate of the link; none: the topology's, if it has only one."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> ControlMetric:
@@ -96,7 +106,7 @@ class ControlPeak(ControlMetric):
     """
 
     kind: Literal["control_peak"] = "control_peak"
-    window: Time = Field(gt=0)
+    window: Time = Field(gt=0, description="Length of the span.")
 
     @override
     def value(self, run: RunTables) -> float | None:

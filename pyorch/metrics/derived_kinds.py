@@ -11,7 +11,16 @@ from typing_extensions import override
 
 from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, UNLIMITED, Better, Metric, RunTables, metric
-from pyorch.metrics.fields import Entry, Need, Port, QuantityText, Time, TrafficClass
+from pyorch.metrics.fields import (
+    Entry,
+    Need,
+    OfClass,
+    Port,
+    QuantityText,
+    Time,
+    TrafficClass,
+    WindowStart,
+)
 from pyorch.metrics.series_kinds import Direction, FirstCrossing, read_series, series_need
 
 Statistic = Literal["min", "mean", "max"]
@@ -28,8 +37,8 @@ class Ratio(Metric):
     """One number of the run's summary divided by another."""
 
     kind: Literal["ratio"] = "ratio"
-    number: str
-    to: str
+    number: str = Field(description="Numerator: a number of summary.json.")
+    to: str = Field(description="Denominator: a number of summary.json.")
 
     @override
     def unit(self) -> str:
@@ -52,13 +61,15 @@ class Ratio(Metric):
 class Crossing(Entry):
     """A first crossing of a level; the keys are those of the metric `first_crossing`."""
 
-    table: str = "queue"
-    column: str | None = None
-    port: Port
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    level: QuantityText
-    direction: Literal["up", "down"] = "up"
+    table: str = Field(default="queue", description="As of `first_crossing`.")
+    column: str | None = Field(default=None, description="As of `first_crossing`.")
+    port: Port = Field(description="The port.")
+    class_number: OfClass = None
+    start: WindowStart = None
+    level: QuantityText = Field(description="The level, in the unit of the series.")
+    direction: Literal["up", "down"] = Field(
+        default="up", description="From below (>=) or from above (<=)."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Crossing:
@@ -79,8 +90,8 @@ class Lead(Metric):
     """
 
     kind: Literal["lead"] = "lead"
-    first: Crossing
-    then: Crossing
+    first: Crossing = Field(description="The crossing that is to come first.")
+    then: Crossing = Field(description="The other crossing.")
 
     @override
     def unit(self) -> str:
@@ -112,11 +123,11 @@ class BytesBetween(Metric):
     """
 
     kind: Literal["bytes_between"] = "bytes_between"
-    port: Port
-    direction: Direction = "rx"
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    first: Crossing
-    then: Crossing
+    port: Port = Field(description="The port.")
+    direction: Direction = Field(default="rx", description="Frames received or sent.")
+    class_number: OfClass = None
+    first: Crossing = Field(description="The crossing that begins it.")
+    then: Crossing = Field(description="The crossing that ends it.")
 
     @override
     def unit(self) -> str:
@@ -150,7 +161,7 @@ class Stalled(Metric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["stalled"] = "stalled"
-    after: Time
+    after: Time = Field(description="When the wait begins.")
 
     @override
     def unit(self) -> str:
@@ -173,9 +184,9 @@ class Stalled(Metric):
 class PauseDelay(Metric):
     """A delay of the pauses that a port sends for a class."""
 
-    port: Port
-    class_number: TrafficClass = Field(alias="class")
-    statistic: Statistic = "max"
+    port: Port = Field(description="The port that pauses its neighbour.")
+    class_number: TrafficClass = Field(alias="class", description="Traffic class.")
+    statistic: Statistic = Field(default="max", description="Over all its pauses.")
 
     @override
     def unit(self) -> str:

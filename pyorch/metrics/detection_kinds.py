@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
 from pyorch.base.lazy import np
@@ -58,7 +59,7 @@ def episodes(run: RunTables) -> list[Episode] | None:
 class DetectionMetric(Metric):
     """A metric of detections, filtered by `ways`, how deadlocks are found (default: all)."""
 
-    ways: Chosen[Way] | None = None
+    ways: Chosen[Way] | None = Field(default=None, description="Detections that count; none: all.")
 
     @override
     def unit(self) -> str:
@@ -116,7 +117,7 @@ class MissedDeadlocks(DetectionMetric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["missed_deadlocks"] = "missed_deadlocks"
-    grace: Time = 0
+    grace: Time = Field(default=0, description="Deadlocks that last less do not count.")
 
     @override
     def judge(

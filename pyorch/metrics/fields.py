@@ -31,6 +31,18 @@ Time = fields.Time
 Size = fields.Window
 Rate = fields.Rate
 TrafficClass = fields.TrafficClass
+OfClass = Annotated[
+    TrafficClass | None, Field(alias="class", description="Traffic class; none: all, added up.")
+]
+"""The key `class` of a selection."""
+WindowStart = Annotated[
+    Time | None, Field(alias="from", description="Begin of the window; none: end of the warm-up.")
+]
+"""The key `from` of a metric [ps]."""
+WindowStop = Annotated[
+    Time | None, Field(alias="to", description="End of the window; none: end of the duration.")
+]
+"""The key `to` of a metric [ps]."""
 
 
 def _check_port(value: str) -> str:

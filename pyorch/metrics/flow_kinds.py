@@ -19,7 +19,7 @@ from pyorch.metrics.base import (
     metric,
     unit_of_name,
 )
-from pyorch.metrics.fields import Chosen, Entry, Size, TrafficClass
+from pyorch.metrics.fields import Chosen, Entry, OfClass, Size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,12 +52,14 @@ class FlowFilter(Entry):
     (labels of [[traffic]] entries).
     """
 
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    src: Chosen[str] | None = None
-    dst: Chosen[str] | None = None
-    min_size: Size | None = None
-    max_size: Size | None = None
-    traffic: Chosen[str] | None = None
+    class_number: OfClass = None
+    src: Chosen[str] | None = Field(default=None, description="Hosts that send; none: all.")
+    dst: Chosen[str] | None = Field(default=None, description="Hosts that receive; none: all.")
+    min_size: Size | None = Field(default=None, description="Flows from this size on.")
+    max_size: Size | None = Field(default=None, description="Flows below this size.")
+    traffic: Chosen[str] | None = Field(
+        default=None, description="Labels of [[traffic]] entries; none: all."
+    )
 
     def _mask(self, run: RunTables) -> NDArray[np.bool_] | None:
         """Rows of table `flow` that pass the filters; None when a host does not exist."""
@@ -153,9 +155,19 @@ class FlowTimes(FlowFilter, Metric):
     """
 
     BETTER: ClassVar[Better] = "lower"
-    percentile: float | None = Field(default=None, gt=0, lt=100)
-    min_flows: int | None = Field(default=None, ge=1)
-    until: Until | None = None
+    percentile: float | None = Field(
+        default=None, gt=0, lt=100, description="By nearest rank; none: the mean."
+    )
+    min_flows: int | None = Field(
+        default=None,
+        ge=1,
+        description="Flows that a percentile needs; none: enough for ten beyond it.",
+    )
+    until: Until | None = Field(
+        default=None,
+        description="When a flow is complete: its last bit is received (none), or its last "
+        "ACK is at the sender.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> FlowTimes:
@@ -212,7 +224,7 @@ class GoodputFilter(FlowFilter, Metric):
     """
 
     BETTER: ClassVar[Better] = "higher"
-    flows: Chosen[int] | None = None
+    flows: Chosen[int] | None = Field(default=None, description="Numbers of flows; none: all.")
 
     def rows(self, run: RunTables) -> tuple[Floats, Floats, Floats] | None:
         """(delivered bits, start [ps], end [ps]) of every chosen flow; None when there is none."""
@@ -238,7 +250,9 @@ class Goodput(GoodputFilter):
     """
 
     kind: Literal["goodput"] = "goodput"
-    of: Literal["total", "mean", "min", "max"] = "total"
+    of: Literal["total", "mean", "min", "max"] = Field(
+        default="total", description="Of all flows together, or over those of single flows."
+    )
 
     @override
     def unit(self) -> str:
@@ -292,8 +306,11 @@ class CollectiveTime(Metric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["collective_time"] = "collective_time"
-    traffic: str
-    collective: str | None = None
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+    collective: str | None = Field(
+        default=None,
+        description="Name of one of its collectives, all rounds together; none: the whole entry.",
+    )
 
     @override
     def unit(self) -> str:
@@ -323,7 +340,7 @@ class SummaryNumber(Metric):
     """One of the numbers that the simulator itself gives (summary.json), by its name."""
 
     kind: Literal["summary"] = "summary"
-    number: str
+    number: str = Field(description="Its name in summary.json.")
 
     @override
     def unit(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.base.lazy import np
@@ -26,7 +26,7 @@ class JobTime(Metric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["job_time"] = "job_time"
-    traffic: str
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
 
     @override
     def unit(self) -> str:
@@ -57,13 +57,17 @@ class LostTime(Metric):
     this egress, or collisions at it.
     """
 
-    traffic: str
-    collective: str | None = None
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+    collective: str | None = Field(default=None, description="Only losses of this collective.")
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["lost_time"] = "lost_time"
-    to: Literal["pauses", "collisions", "sharing", "stragglers"]
-    host: str | None = None
-    port: Port | None = None
+    to: Literal["pauses", "collisions", "sharing", "stragglers"] = Field(description="The cause.")
+    host: str | None = Field(
+        default=None, description="Only messages that this host sent, and its own computations."
+    )
+    port: Port | None = Field(
+        default=None, description="Only pauses that began at this egress, or collisions at it."
+    )
 
     @model_validator(mode="after")
     def _has_ports(self) -> LostTime:
@@ -116,7 +120,7 @@ class JobFairness(Metric):
 
     BETTER: ClassVar[Better] = "higher"
     kind: Literal["job_fairness"] = "job_fairness"
-    traffic: Chosen[str]
+    traffic: Chosen[str] = Field(description="Labels of the jobs.")
 
     @override
     def unit(self) -> str:

@@ -9,7 +9,14 @@ from typing_extensions import override
 
 from pyorch.base.lazy import np
 from pyorch.metrics.base import Columns, Metric, RunTables, metric
-from pyorch.metrics.fields import Chosen, Need, Port, Time, TrafficClass
+from pyorch.metrics.fields import (
+    Chosen,
+    Need,
+    OfClass,
+    Port,
+    WindowStart,
+    WindowStop,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,10 +31,12 @@ SIDES: dict[str, int] = {"pausing": 0, "paused": 1}
 class PortFilter(Metric):
     """A metric over the rows of some ports (default: all) and one class (default: all)."""
 
-    ports: Chosen[Port] | None = None
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    stop: Time | None = Field(default=None, alias="to")
+    ports: Chosen[Port] | None = Field(
+        default=None, description="The ports; none: all that are traced."
+    )
+    class_number: OfClass = None
+    start: WindowStart = None
+    stop: WindowStop = None
 
     def _needs(self, table: str) -> list[Need]:
         return [Need(table, port, self.class_number) for port in self.ports or (None,)]
@@ -52,7 +61,9 @@ class PortFilter(Metric):
 class PauseMetric(PortFilter):
     """A metric of pause intervals, seen from the side that pauses or that is paused."""
 
-    side: Side = "pausing"
+    side: Side = Field(
+        default="pausing", description="The port pauses its neighbour, or the neighbour pauses it."
+    )
 
     @override
     def unit(self) -> str:
@@ -177,7 +188,7 @@ class Drops(PortFilter):
     """Dropped frames inside the window; `cause` picks one cause (default: all)."""
 
     kind: Literal["drops"] = "drops"
-    cause: Cause | None = None
+    cause: Cause | None = Field(default=None, description="Only this cause; none: all.")
 
     @override
     def unit(self) -> str:

@@ -8,7 +8,16 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from pyorch.metrics.base import UNLIMITED, Metric, RunTables, metric, unit_of_name
-from pyorch.metrics.fields import Need, Port, QuantityText, Rate, Time, TrafficClass, parse_quantity
+from pyorch.metrics.fields import (
+    Need,
+    OfClass,
+    Port,
+    QuantityText,
+    Rate,
+    WindowStart,
+    WindowStop,
+    parse_quantity,
+)
 
 if TYPE_CHECKING:
     from pyorch.metrics.series import Floats, Series, Times
@@ -28,12 +37,20 @@ class SeriesMetric(Metric):
     default from the end of the warm-up to the end of the duration.
     """
 
-    table: str = "queue"
-    column: str | None = None
-    port: Port
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    stop: Time | None = Field(default=None, alias="to")
+    table: str = Field(
+        default="queue",
+        description="Table of the series: 'queue' (ingress bytes), 'egress' (bytes waiting "
+        "to be sent), 'rate', 'flow_rate' (sum over the flows of the host of "
+        "`port`), or a module's.",
+    )
+    column: str | None = Field(
+        default=None,
+        description="Its column: 'rx' (none) or 'tx' of 'rate'; needed for a module's table.",
+    )
+    port: Port = Field(description="The port.")
+    class_number: OfClass = None
+    start: WindowStart = None
+    stop: WindowStop = None
 
     @model_validator(mode="after")
     def _check(self) -> SeriesMetric:
@@ -196,8 +213,10 @@ class FirstCrossing(SeriesMetric):
     """When the series first reaches the level [ps]: >= it going "up", <= it going "down"."""
 
     kind: Literal["first_crossing"] = "first_crossing"
-    level: QuantityText
-    direction: Literal["up", "down"] = "up"
+    level: QuantityText = Field(description="The level, in the unit of the series.")
+    direction: Literal["up", "down"] = Field(
+        default="up", description="From below (>=) or from above (<=)."
+    )
 
     @model_validator(mode="after")
     def _check_level(self) -> FirstCrossing:
@@ -220,11 +239,11 @@ class FirstCrossing(SeriesMetric):
 class PortRate(Metric):
     """A metric of the mean rate of a port over a window: bytes of table `rate` over time."""
 
-    port: Port
-    direction: Direction = "rx"
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    stop: Time | None = Field(default=None, alias="to")
+    port: Port = Field(description="The port.")
+    direction: Direction = Field(default="rx", description="Frames received or sent.")
+    class_number: OfClass = None
+    start: WindowStart = None
+    stop: WindowStop = None
 
     @override
     def needs(self) -> list[Need]:
@@ -262,7 +281,9 @@ class Utilisation(PortRate):
     """
 
     kind: Literal["utilisation"] = "utilisation"
-    rate: Rate | None = None
+    rate: Rate | None = Field(
+        default=None, description="Rate of the link; none: the topology's, if it has only one."
+    )
 
     @override
     def unit(self) -> str:
@@ -283,11 +304,11 @@ class RateSpread(Metric):
     """
 
     kind: Literal["rate_spread"] = "rate_spread"
-    ports: list[Port] = Field(min_length=2)
-    direction: Direction = "tx"
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    stop: Time | None = Field(default=None, alias="to")
+    ports: list[Port] = Field(min_length=2, description="The ports.")
+    direction: Direction = Field(default="tx", description="Frames received or sent.")
+    class_number: OfClass = None
+    start: WindowStart = None
+    stop: WindowStop = None
 
     @override
     def unit(self) -> str:

@@ -370,9 +370,11 @@ class Dragonfly(TopologyTable):
 class ExplicitLink(Table):
     """A link of an explicit topology; rate and delay default to those of the topology."""
 
-    between: Link
-    rate: LinkRate | None = None
-    delay: Time | None = None
+    between: Link = Field(description="Its two ends.")
+    rate: LinkRate | None = Field(default=None, description="Its rate; none: that of the topology.")
+    delay: Time | None = Field(
+        default=None, description="Its one-way delay; none: that of the topology."
+    )
 
 
 @topology("explicit")

@@ -224,16 +224,18 @@ class Wiring:
 class Failure(Table):
     """A link that goes down during the run, and may come up again."""
 
-    link: Link
-    down: Time
-    up: Annotated[Time | None, Never()] = None
+    link: Link = Field(description="Its two ends.")
+    down: Time = Field(description="When it goes down.")
+    up: Annotated[Time | None, Never()] = Field(
+        default=None, description="When it comes up again; none: never."
+    )
 
 
 class ScaleUp(Table):
     """The scale-up domain of a server: each host's link into it, and the delay across it."""
 
-    rate: LinkRate
-    delay: Time
+    rate: LinkRate = Field(description="Rate of each host's link into the domain.")
+    delay: Time = Field(description="Delay across the domain.")
 
 
 class TopologyTable(Kind):

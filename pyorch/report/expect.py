@@ -42,39 +42,64 @@ NOT_COMPARABLE = "not comparable"
 class ExpectModel(Entry):
     """One expectation: a metric, the runs it holds for, what is expected, and how near.
 
-    Criteria, all of which must hold for the mean over seeds: `expected` with `tolerance`
-    (relative) or `absolute` (in the metric's unit); `min`; `max`; `equals`. `where` filters by
-    variant and parameters; when it leaves several settings, each of them must agree.
-    `relative_to` divides by the metric of another run: the one with the same seed that differs in
-    what it names, for instance the variant. `why` says, in a sentence, why what is measured
-    differs, or cannot be compared; with `comparable = false` the numbers are shown side by side and
-    nothing is judged. `says` quotes the source: for the page of all published numbers, where a
-    bound of ours must not look like theirs. `printed` says that a bound is printed in the source
-    ("< 10 us"), not our interpretation.
-
-    `claim` names the claims of documents that it tests (docs/published.toml). Then every run must
-    meet the criteria, unless `average` says that the claim is about a mean or a share.
+    The mean over seeds must meet all criteria: `expected` with `tolerance` or `absolute`, `min`,
+    `max`, `equals`. With `claim`, which names claims of docs/published.toml, every run must.
     """
 
-    what: str = Field(min_length=1)
-    metric: str
-    where: Where = Field(default={})
-    relative_to: Where | None = None
-    expected: QuantityText | None = None
-    tolerance: float | None = Field(default=None, gt=0)
-    absolute: QuantityText | None = None
-    min: QuantityText | None = None
-    max: QuantityText | None = None
-    equals: QuantityText | None = None
-    status: Literal["verified", "derived", "fluid model", "ours"] = "ours"
-    source: str = ""
-    fails: bool = True
-    comparable: bool = True
-    why: str = ""
-    says: str = ""
-    printed: bool = False
-    claim: EntryName | list[EntryName] = Field(default=[])
-    average: bool = False
+    what: str = Field(min_length=1, description="What is expected, in a sentence.")
+    metric: str = Field(description="The metric.")
+    where: Where = Field(
+        default={},
+        description="The runs it applies to, by variant and swept parameters; each of "
+        "several settings must agree.",
+    )
+    relative_to: Where | None = Field(
+        default=None,
+        description="Divide by the metric of the run that has these values and is otherwise "
+        'the same: { variant = "PFC" }.',
+    )
+    expected: QuantityText | None = Field(
+        default=None, description="The number, compared by `tolerance` or `absolute`."
+    )
+    tolerance: float | None = Field(default=None, gt=0, description="Relative.")
+    absolute: QuantityText | None = Field(default=None, description="In the unit of the metric.")
+    min: QuantityText | None = Field(default=None, description="Bound, inclusive.")
+    max: QuantityText | None = Field(default=None, description="Bound, inclusive.")
+    equals: QuantityText | None = Field(default=None, description="The exact number.")
+    status: Literal["verified", "derived", "fluid model", "ours"] = Field(
+        default="ours",
+        description="Origin: read in the source, computed from its numbers, from a fluid "
+        "model, or one's own criterion.",
+    )
+    source: str = Field(
+        default="",
+        description="Figure and page, or what the number follows from; needed unless "
+        "`status` is 'ours'.",
+    )
+    fails: bool = Field(
+        default=True, description="False: a difference is shown but does not fail the experiment."
+    )
+    comparable: bool = Field(
+        default=True,
+        description="False: the numbers are shown side by side without a verdict; needs `why`.",
+    )
+    why: str = Field(
+        default="", description="Why the measurement differs, or cannot be compared, in a sentence."
+    )
+    says: str = Field(
+        default="", description="The source's words, where the bound is our own criterion."
+    )
+    printed: bool = Field(
+        default=False, description="The bound is printed in the source, not our interpretation."
+    )
+    claim: EntryName | list[EntryName] = Field(
+        default=[],
+        description="The claims of a document that it tests; then every run must meet the "
+        "criteria.",
+    )
+    average: bool = Field(
+        default=False, description="The claim is about a mean or a share, so the mean is judged."
+    )
 
     @property
     def claims(self) -> list[str]:

@@ -42,17 +42,39 @@ class RunSection(Table):
 
     left_out = frozenset({"oracle"})
 
-    duration: Duration
-    warmup: Time = 0
-    drain: Time = 0
-    allow_loss: bool = False
-    stop_when_done: bool | Literal["acked"] = False
-    deadlock_test: Time = 100_000_000
-    stop_on_deadlock: bool = False
+    duration: Duration = Field(description="Flows start in [0, duration).")
+    warmup: Time = Field(default=0, description="Metrics ignore this time.")
+    drain: Time = Field(default=0, description="Added after the duration, for flows to finish.")
+    allow_loss: bool = Field(
+        default=False,
+        description="Accept lost frames of lossless classes, and less headroom than the flow "
+        "controls demand.",
+    )
+    stop_when_done: bool | Literal["acked"] = Field(
+        default=False,
+        description="End once every finite flow has been received; 'acked': once every "
+        "sender has its last ACK.",
+    )
+    deadlock_test: Time = Field(
+        default=100_000_000,
+        description="Interval between checks for deadlocks; 0: only at the end. When one "
+        "formed is exact in any case.",
+    )
+    stop_on_deadlock: bool = Field(
+        default=False, description="End at the first check that finds a cyclic deadlock."
+    )
     simulator: Literal[
         "ns3::eventloop::EventLoop", "ns3::eventloop::CellLoop", "ns3::DefaultSimulatorImpl"
-    ] = "ns3::eventloop::EventLoop"
-    oracle: bool = True
+    ] = Field(
+        default="ns3::eventloop::EventLoop",
+        description="ns-3's implementation of the event loop. DefaultSimulatorImpl gives the "
+        "same results more slowly; CellLoop is faster in large networks, and "
+        "orders events of the same time by place.",
+    )
+    oracle: bool = Field(
+        default=True,
+        description="False: deadlocks are not tracked, and pauses cost less to simulate.",
+    )
 
     @model_validator(mode="after")
     def _check_oracle(self) -> RunSection:
@@ -70,8 +92,8 @@ class Fault(Table):
     """A fault of a host."""
 
     kind: str
-    host: str
-    start: Time = 0
+    host: str = Field(description="The host.")
+    start: Time = Field(default=0, description="When it begins.")
 
     def tell(self, simulation: Simulation, network: Topology) -> None:
         """Add the fault to a Simulation, before it is built."""
@@ -82,7 +104,7 @@ class SlowReceiver(Fault):
     """A host that accepts data at a rate below its link's; rate 0 restores line rate."""
 
     kind: Literal["slow_receiver"]
-    rate: Rate
+    rate: Rate = Field(description="Rate at which it accepts data; 0: line rate.")
 
     @override
     def tell(self, simulation: Simulation, network: Topology) -> None:
@@ -93,8 +115,13 @@ class PauseStorm(Fault):
     """A faulty NIC that keeps pausing its switch, from start to stop or the end."""
 
     kind: Literal["pause_storm"]
-    traffic_class: TrafficClass = Field(default=3, alias="class")
-    stop: Until = None
+    traffic_class: TrafficClass = Field(
+        default=3,
+        alias="class",
+        description="Class that it pauses. Its switch ignores pauses of a class that is not "
+        "lossless there.",
+    )
+    stop: Until = Field(default=None, description="When it ends; none: never.")
 
     @override
     def tell(self, simulation: Simulation, network: Topology) -> None:

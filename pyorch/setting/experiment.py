@@ -24,13 +24,20 @@ MAX_SAMPLES = 10**10
 
 
 class RunTable(RunSection):
-    """[run], with what belongs to an experiment and not to what a run simulates.
+    """How long a run is, what counts as a success, and which seeds there are.
 
-    time_limit: wall time after which a run is ended [s]; no part of its hash.
+    The seeds and `time_limit` belong to the experiment as a whole.
     """
 
-    seeds: int | list[int] | str = 1
-    time_limit: WallTime | None = None
+    seeds: int | list[int] | str = Field(
+        default=1,
+        description="How many seeds (1, 2, ...), a list of them, or a range: '1001-1500'.",
+    )
+    time_limit: WallTime | None = Field(
+        default=None,
+        description="Wall time after which a run is ended and has failed; none: no limit. It "
+        "changes no result.",
+    )
 
     @property
     def section(self) -> RunSection:
@@ -44,10 +51,19 @@ _OF_RUNS = tuple(RunSection.model_fields)
 class TraceTable(Table):
     """[[trace]]: a table to record, for some ports and classes; by default for all."""
 
-    table: str
-    ports: list[str] = Field(default=[], min_length=1)
-    classes: list[TrafficClass] = Field(default=[], min_length=1)
-    period: Time = 0
+    table: str = Field(description="Its name; `flow` is always recorded.")
+    ports: list[str] = Field(
+        default=[],
+        min_length=1,
+        description="Ports: 's0:h0' is that of s0 towards h0, for `flow_rate` 'h0:s0'; none: all.",
+    )
+    classes: list[TrafficClass] = Field(
+        default=[], min_length=1, description="Traffic classes; none: all."
+    )
+    period: Time = Field(
+        default=0,
+        description="Time between samples of tables that can be sampled; 0: record every change.",
+    )
 
     def recorded(self) -> Trace:
         """What a run records for this entry."""

@@ -40,9 +40,11 @@ class Greedy(TrafficTable):
     `dst` is one host for all sources, or one for each source.
     """
 
-    src: Names
-    dst: Names
-    stop: Duration | None = None
+    src: Names = Field(description="Sending hosts; 'all' leaves `dst` out.")
+    dst: Names = Field(description="One host, or one for each source.")
+    stop: Duration | None = Field(
+        default=None, description="No packet is made from then on; none: never."
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -89,9 +91,13 @@ class Greedy(TrafficTable):
 class _Routed(TrafficTable):
     """Flows on fixed paths, up to `jitter` late; without `size` they are endless."""
 
-    size: Size | None = None
-    jitter: Time = 0
-    stop: Duration | None = None
+    size: Size | None = Field(default=None, description="Payload of each flow; none: without end.")
+    jitter: Time = Field(
+        default=0, description="Each flow starts later by up to this, drawn from the seed."
+    )
+    stop: Duration | None = Field(
+        default=None, description="No packet is made from then on; none: never."
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -130,7 +136,9 @@ class Cycle(_Routed):
     They start up to `jitter` after `start`; without `size` they never end.
     """
 
-    flows: int = Field(default=1, ge=1, le=1000)
+    flows: int = Field(
+        default=1, ge=1, le=1000, description="Flows for each dependency of the cycle."
+    )
 
     @override
     def ways(self, network: Topology, random: np.random.Generator) -> list[Array]:
@@ -151,7 +159,7 @@ class Ring(_Routed):
     up to `jitter` after `start`; without `size` they never end.
     """
 
-    hops: int = Field(default=2, ge=1)
+    hops: int = Field(default=2, ge=1, description="Switches from a flow's first to its last.")
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -213,14 +221,25 @@ class Incast(TrafficTable):
     that share of what all hosts can send.
     """
 
-    dst: Names
-    src: Names | None = None
-    degree: int | None = Field(default=None, ge=1)
-    size: Size
-    jitter: Time = 0
-    repeat: int = Field(default=1, ge=1, le=1_000_000)
-    interval: Duration | None = None
-    load: float | None = Field(default=None, gt=0, le=1.5)
+    dst: Names = Field(
+        description="Receiving hosts; each gets every round, or with `load` one drawn for each."
+    )
+    src: Names | None = Field(default=None, description="Sending hosts, or `degree`.")
+    degree: int | None = Field(
+        default=None, ge=1, description="Number of senders that are drawn for each round."
+    )
+    size: Size = Field(description="Payload from each sender.")
+    jitter: Time = Field(
+        default=0, description="Each sender starts later by up to this, drawn from the seed."
+    )
+    repeat: int = Field(default=1, ge=1, le=1_000_000, description="Number of rounds.")
+    interval: Duration | None = Field(default=None, description="Time from round to round.")
+    load: float | None = Field(
+        default=None,
+        gt=0,
+        le=1.5,
+        description="Share of what all hosts can send; rounds then come at random.",
+    )
     left_out = TrafficTable.left_out | {"load"}
 
     @override
@@ -325,10 +344,14 @@ class Incast(TrafficTable):
 class Permutation(TrafficTable):
     """Every host sends `size` to one other and receives from one: `shift` further, or at random."""
 
-    hosts: Names = Field(default=["all"])
-    size: Size
-    shift: int | None = Field(default=None, ge=1)
-    random: bool = False
+    hosts: Names = Field(default=["all"], description="The hosts.")
+    size: Size = Field(description="Payload of each flow.")
+    shift: int | None = Field(
+        default=None, ge=1, description="Places in the list of hosts from source to destination."
+    )
+    random: bool = Field(
+        default=False, description="Draw the destinations from the seed, instead of `shift`."
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -366,8 +389,8 @@ class Permutation(TrafficTable):
 class AllToAll(TrafficTable):
     """Every host sends `size` to every other host at once."""
 
-    hosts: Names = Field(default=["all"])
-    size: Size
+    hosts: Names = Field(default=["all"], description="The hosts.")
+    size: Size = Field(description="Payload of each flow.")
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -411,13 +434,25 @@ class Poisson(TrafficTable):
     `size_unit` is what a size of 1 in the file of `workload` stands for, such as a packet.
     """
 
-    workload: str
-    load: float = Field(gt=0, le=1.5)
-    src: Names = Field(default=["all"])
-    dst: Names = Field(default=["all"])
-    pattern: Literal["uniform", "inter-rack", "intra-rack"] = "uniform"
-    stop: Duration | None = None
-    size_unit: Size = 1
+    workload: str = Field(
+        description="Distribution of sizes: websearch, hadoop, alistorage2019, datamining, "
+        "or a file beside the experiment."
+    )
+    load: float = Field(
+        gt=0, le=1.5, description="Average share of a source's link that payload and headers take."
+    )
+    src: Names = Field(default=["all"], description="Hosts that send.")
+    dst: Names = Field(default=["all"], description="Hosts among which destinations are drawn.")
+    pattern: Literal["uniform", "inter-rack", "intra-rack"] = Field(
+        default="uniform",
+        description="Which destinations are allowed; a rack is the hosts of one switch.",
+    )
+    stop: Duration | None = Field(
+        default=None, description="When the last flow arrives; none: at the end of the duration."
+    )
+    size_unit: Size = Field(
+        default=1, description="What a size of 1 in the file stands for, such as a packet."
+    )
     derived: Derived | None = Field(default=None, exclude=True)
     file_key = "workload"
     left_out = TrafficTable.left_out | {"size_unit"}

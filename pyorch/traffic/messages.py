@@ -48,16 +48,24 @@ class Message(Table):
     Its path and that of its ACKs default to those of the entry.
     """
 
-    src: str
-    dst: str
-    size: Size
-    start: Time | None = None
-    traffic_class: TrafficClass | None = Field(default=None, alias="class")
-    id: str | None = None
-    after: list[str] | None = Field(default=None, min_length=1)
-    delay: Time | None = None
-    path: NodePath | None = None
-    ack_path: AckPath | None = None
+    src: str = Field(description="Host that sends.")
+    dst: str = Field(description="Host that receives.")
+    size: Size = Field(description="Payload.")
+    start: Time | None = Field(default=None, description="Earliest start; none: that of the entry.")
+    traffic_class: TrafficClass | None = Field(
+        default=None, alias="class", description="Traffic class; none: that of the entry."
+    )
+    id: str | None = Field(default=None, description="Its name, for `after`.")
+    after: list[str] | None = Field(
+        default=None, min_length=1, description="Messages that must have arrived before, by `id`."
+    )
+    delay: Time | None = Field(default=None, description="Time from their arrival to its start.")
+    path: NodePath | None = Field(
+        default=None, description="All its nodes; none: as the entry says."
+    )
+    ack_path: AckPath | None = Field(
+        default=None, description="Path of its ACKs; none: as the entry says."
+    )
 
 
 #: Columns of a CSV file of messages.
@@ -79,16 +87,24 @@ MOST_TOLD = 20
 class Messages(TrafficTable):
     """Messages listed in the experiment, or in a file: CSV, Parquet, HPCC and others.
 
-    A CSV or Parquet file has the columns COLUMNS and maybe OPTIONAL. In a CSV file plain numbers
-    of `size` are bytes, and several ids in `after` are separated by spaces.
+    A CSV or Parquet file has the columns src, dst and size, and may have start, class, id, after,
+    delay, path and ack_path. In a CSV file plain numbers of `size` are bytes, plain times need a
+    unit (`start_us`, or `time_unit`), several ids in `after` are separated by spaces, and lines
+    that begin with # are skipped.
     """
 
     file_key = "file"
 
-    messages: list[Message] | None = None
-    file: str | None = None
-    format: str | None = None
-    time_unit: str | None = None
+    messages: list[Message] | None = Field(default=None, description="The messages, or `file`.")
+    file: str | None = Field(
+        default=None, description="A CSV file, or one of another tool, beside the experiment."
+    )
+    format: str | None = Field(
+        default=None, description="Format of the file; none: as its name and content say."
+    )
+    time_unit: str | None = Field(
+        default=None, description="Unit of plain numbers in columns of times."
+    )
     columns: Columns | None = Field(default=None, exclude=True)
 
     @override

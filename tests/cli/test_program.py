@@ -15,6 +15,7 @@ from setuptools._distutils.filelist import FileList
 import tasks
 from pyorch.base.paths import Paths, default_paths, project_root
 from pyorch.build.sources import find_modules, fingerprint
+from pyorch.catalogue.reference import reference_pages
 from pyorch.cli import door, main, pages
 from pyorch.cli.init import init
 from pyorch.files.find import list_experiments
@@ -43,18 +44,20 @@ def test_both_doors_have_the_same_verbs() -> None:
 
 
 def test_the_pages_are_there(capsys: pytest.CaptureFixture[str]) -> None:
-    """All of docs/ and of the modules, by a word in them, and one at a time; a typo is told."""
+    """All of docs/, of the models and of modules, by a word in them, one at a time, with a typo."""
     own = {file.stem for file in (ROOT / "docs").glob("*.md")}
     of_modules = {file.stem for file in (ROOT / "ns3-modules").glob("*/doc/*.rst")}
     assert pages.docs() == 0
     heads = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line][:-1]
-    assert sorted(heads) == sorted(own | of_modules)
+    assert sorted(heads) == sorted(own | set(reference_pages()) | of_modules)
     assert pages.docs(search="Tomahawk 5") == 0
     found = capsys.readouterr().out
     assert "studies-hardware" in found
     assert "first-study" not in found
     assert pages.docs("bring.md") == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "bring.md").read_text()
+    assert pages.docs("metrics") == 0
+    assert "\n## first_crossing\n" in capsys.readouterr().out
     assert pages.docs("brung") == 2
     assert "did you mean 'bring'?" in capsys.readouterr().err
     assert pages.docs(search="no such word") == 2

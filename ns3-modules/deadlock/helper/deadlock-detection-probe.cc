@@ -34,9 +34,13 @@ class DetectionProbe : public lossless::Probe
         m_monitor = &lossless::DeadlockMonitor::Of(fabric);
         m_monitor->RequireOracle();
         m_columns.Open(table);
+        // 0 on the loop, 1 off it, 2 begun again, 3 watchdog, 4 controller
         m_way = table.Add<uint8_t>("way");
+        // when the messages that led to it began
         m_begun = table.Add<int64_t>("begun_ps");
+        // when a loop was suspected
         m_looped = table.Add<int64_t>("looped_ps");
+        // that the oracle sees the queue in, or stuck behind; -1: none
         m_episode = table.Add<int64_t>("episode");
         for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
         {

@@ -46,23 +46,38 @@ class DeadlockProbe : public Probe
     void Finish() override
     {
         Table& table = *m_table;
+        // its number
         auto* number = table.Add<uint32_t>("episode");
+        // 0 cyclic; 1 queues that wait for a host that pauses without an end
         auto* kind = table.Add<uint8_t>("kind");
+        // when it formed
         auto* formed = table.Add<int64_t>("formed_ps");
+        // first look at it; -1: none
         auto* seen = table.Add<int64_t>("seen_ps");
+        // when it dissolved; -1: it did not
         auto* dissolved = table.Add<int64_t>("dissolved_ps");
+        // queues on its cycle
         auto* cycle = table.Add<uint32_t>("cycle_queues");
+        // queues that wait for them, at the last look
         auto* stuck = table.Add<uint32_t>("stuck_queues");
+        // pauses of its causal chain
         auto* pauses = table.Add<uint32_t>("chain_pauses");
+        // "deadlock_part": an egress queue, or a pause, of a deadlock
         Table& parts = *m_parts;
+        // its number in `deadlock`
         auto* ofEpisode = parts.Add<uint32_t>("episode");
+        // 0 an egress queue of the cycle, 1 one that is stuck, 2 a pause of the causal chain
         auto* part = parts.Add<uint8_t>("part");
+        // place among them; of pauses from the initial trigger on
         auto* order = parts.Add<uint32_t>("order");
         auto* node = parts.Add<uint32_t>("node");
         auto* peer = parts.Add<uint32_t>("peer");
         auto* cls = parts.Add<uint8_t>("class");
+        // of a pause
         auto* time = parts.Add<int64_t>("time_ps");
+        // of a pause: 0 an earlier one, 1 congestion, 2 a host
         auto* reason = parts.Add<uint8_t>("reason");
+        // where the frame that was too much was to go; -1: unknown
         auto* egress = parts.Add<int64_t>("egress_peer");
         const auto addPart = [&](uint8_t what,
                                  std::size_t at,
@@ -136,14 +151,20 @@ class PauseTreeProbe : public Probe
 
     void Open(Fabric& fabric, Table& table) override
     {
+        // begin
         auto* start = table.Add<int64_t>("start_ps");
+        // end
         auto* end = table.Add<int64_t>("end_ps");
         auto* node = table.Add<uint32_t>("node");
         auto* peer = table.Add<uint32_t>("peer");
         auto* cls = table.Add<uint8_t>("class");
+        // the peer paused for frames to that neighbour; -1: it is a host
         auto* cause = table.Add<int64_t>("cause_peer");
+        // pauses before it
         auto* depth = table.Add<uint32_t>("depth");
+        // the node whose egress they began at
         auto* rootNode = table.Add<uint32_t>("root_node");
+        // the neighbour behind that egress; -1: a host
         auto* rootPeer = table.Add<int64_t>("root_peer");
         const auto peerOf = [&fabric](const DeadlockOracle::Pause& pause) {
             const bool toAPort = pause.egress < fabric.GetNode(pause.node).GetNPorts() &&

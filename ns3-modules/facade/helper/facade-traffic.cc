@@ -634,23 +634,38 @@ Traffic::DescribeCycle() const
     return text.str();
 }
 
+/// "flow": one flow, always recorded.
 void
 Traffic::FillTable(lossless::Table& flows) const
 {
+    // its number
     auto* number = flows.Add<uint32_t>("flow");
+    // host that sends
     auto* src = flows.Add<uint32_t>("src");
+    // host that receives
     auto* dst = flows.Add<uint32_t>("dst");
     auto* cls = flows.Add<uint8_t>("class");
+    // payload; 0: without end
     auto* size = flows.Add<int64_t>("size_bytes");
+    // start; -1: it waited for others to the end
     auto* begin = flows.Add<int64_t>("start_ps");
+    // last bit at the receiver; -1: unfinished
     auto* finish = flows.Add<int64_t>("finish_ps");
+    // time from start to finish on an idle network
     auto* ideal = flows.Add<int64_t>("ideal_ps");
+    // in order; with `retransmit = "none"` all that arrived
     auto* delivered = flows.Add<int64_t>("delivered_bytes");
+    // payload sent, repeated or not
     auto* sent = flows.Add<int64_t>("sent_bytes");
+    // payload sent again
     auto* retransmitted = flows.Add<int64_t>("retransmitted_bytes");
+    // last ACK at the sender; -1: not yet
     auto* acked = flows.Add<int64_t>("acked_ps");
+    // time from start to the last ACK on an idle network
     auto* idealAcked = flows.Add<int64_t>("ideal_acked_ps");
+    // packets that came after one that was sent later
     auto* reordered = flows.Add<int64_t>("reordered");
+    // most places by which one came behind the latest
     auto* distance = flows.Add<int64_t>("reorder_distance");
     for (const auto& queuePair : m_queuePairs)
     {

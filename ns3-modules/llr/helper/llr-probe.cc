@@ -54,8 +54,11 @@ class LlrProbe : public lossless::SampledProbe
     void Open(lossless::Fabric& /* fabric */, lossless::Table& table) override
     {
         m_columns.Open(table);
+        // in the replay buffer
         m_bytes = table.Add<int64_t>("replay_bytes");
+        // repeated so far
         m_repeated = table.Add<int64_t>("repeated_frames");
+        // 0 OFF, 1 INIT, 2 ADVANCE, 3 REPLAY, 4 FLUSH
         m_state = table.Add<uint8_t>("state");
     }
 

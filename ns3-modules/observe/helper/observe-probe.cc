@@ -137,12 +137,17 @@ SampledProbe::SamplesStart() const
     return true;
 }
 
+/// The leading columns of most tables.
 void
 PortColumns::Open(Table& table)
 {
+    // when
     m_time = table.Add<int64_t>("time_ps");
+    // the node, by its place in `nodes` of summary.json
     m_node = table.Add<uint32_t>("node");
+    // the neighbour to which the port leads
     m_peer = table.Add<uint32_t>("peer");
+    // traffic class
     m_cls = table.Add<uint8_t>("class");
 }
 

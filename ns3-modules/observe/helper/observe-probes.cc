@@ -67,6 +67,7 @@ class BytesProbe : public SampledProbe
     void Open(Fabric& /* fabric */, Table& table) override
     {
         m_columns.Open(table);
+        // in the queues
         m_bytes = table.Add<int64_t>("bytes");
     }
 
@@ -134,8 +135,11 @@ class BufferProbe : public SampledProbe
     void Open(Fabric& /* fabric */, Table& table) override
     {
         m_columns.Open(table);
+        // in the private part; the three add up to `queue`
         m_private = table.Add<int64_t>("private_bytes");
+        // in the shared pool
         m_shared = table.Add<int64_t>("shared_bytes");
+        // in the headroom
         m_headroom = table.Add<int64_t>("headroom_bytes");
     }
 
@@ -216,7 +220,9 @@ class RateProbe : public SampledProbe
     void Open(Fabric& /* fabric */, Table& table) override
     {
         m_columns.Open(table);
+        // received, on the wire
         m_rx = table.Add<int64_t>("rx_bytes");
+        // sent, on the wire
         m_tx = table.Add<int64_t>("tx_bytes");
     }
 
@@ -279,11 +285,14 @@ class PauseProbe : public Probe
 
     void Open(Fabric& /* fabric */, Table& table) override
     {
+        // begin
         m_start = table.Add<int64_t>("start_ps");
+        // end
         m_end = table.Add<int64_t>("end_ps");
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
         m_cls = table.Add<uint8_t>("class");
+        // 0: this port paused its peer; 1: its peer paused it
         m_side = table.Add<uint8_t>("side");
     }
 
@@ -367,8 +376,12 @@ class DropProbe : public Probe
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
         m_cls = table.Add<uint8_t>("class");
+        // 0 headroom full, 1 lossy class over its threshold, 2 no route, 3 time to live expired,
+        // 4 link down, 5 by a scheme, 6 corrupted
         m_cause = table.Add<uint8_t>("cause");
+        // number of the flow
         m_flow = table.Add<uint32_t>("flow");
+        // of the frame
         m_bytes = table.Add<int64_t>("bytes");
         for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
         {
@@ -420,8 +433,12 @@ class ControlProbe : public Probe
         m_time = table.Add<int64_t>("time_ps");
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
+        // 0x0101 PFC, 0x0fc0 conceptual and 0x0fc1 multi-stage GFC, 0x0cbf credits (CBFC and
+        // time-based GFC), 0x0bfc BFC
         m_opcode = table.Add<uint16_t>("opcode");
+        // bit c is set: class c is addressed
         m_classes = table.Add<uint16_t>("classes");
+        // on the wire: frame and overhead
         m_bytes = table.Add<int64_t>("bytes");
     }
 
@@ -473,8 +490,10 @@ class ControlValueProbe : public Probe
         m_time = table.Add<int64_t>("time_ps");
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
+        // as in `control`
         m_opcode = table.Add<uint16_t>("opcode");
         m_cls = table.Add<uint8_t>("class");
+        // quanta of PFC (0: RESUME), the stage, or the queue's bytes
         m_value = table.Add<uint32_t>("value");
     }
 
@@ -525,11 +544,17 @@ class FrameProbe : public Probe
         m_time = table.Add<int64_t>("time_ps");
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
+        // 0 data, 1 ACK, 2 NACK, 3 CNP, 4 routed signal of a scheme, 5 MAC control
         m_kind = table.Add<uint8_t>("kind");
+        // 8: the control queue
         m_cls = table.Add<uint8_t>("class");
+        // number of the flow
         m_flow = table.Add<uint32_t>("flow");
+        // packet sequence number; of ACK and NACK the next in order; -1: none
         m_psn = table.Add<int64_t>("psn");
+        // of MAC control, as in `control`
         m_code = table.Add<uint16_t>("opcode");
+        // on the wire
         m_bytes = table.Add<int64_t>("bytes");
     }
 
@@ -597,12 +622,16 @@ class FlowLinkProbe : public Probe
 
     void Open(Fabric& /* fabric */, Table& table) override
     {
+        // first bit of its first frame
         m_first = table.Add<int64_t>("first_ps");
+        // last bit of its last frame
         m_last = table.Add<int64_t>("last_ps");
         m_node = table.Add<uint32_t>("node");
         m_peer = table.Add<uint32_t>("peer");
         m_cls = table.Add<uint8_t>("class");
+        // number of the flow
         m_flow = table.Add<uint32_t>("flow");
+        // on the wire
         m_bytes = table.Add<int64_t>("bytes");
     }
 

@@ -31,7 +31,9 @@ class FlowRateProbe : public lossless::Probe
     void Open(lossless::Fabric& /* fabric */, lossless::Table& table) override
     {
         m_columns.Open(table);
+        // number of the flow
         m_flow = table.Add<uint32_t>("flow");
+        // on the wire; 0 once its message is acknowledged
         m_rate = table.Add<int64_t>("rate_bps");
     }
 

@@ -29,27 +29,38 @@ _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 
 @traffic("chakra")
 class Chakra(RankedTable):
-    """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ...
-
-    groups: a JSON file with the ranks of each process group that traces name. algorithms: by
-    operation, unless the default. ignore: attributes of nodes to ignore. ignore_missing: whether to
-    ignore dependencies on nodes that are not in the file. dependencies: those that nodes wait for;
-    data: not for ctrl_deps, which in traces of PyTorch say who called whom. chain_streams: whether
-    what runs on a stream of a device waits for what ran on it before. copies: ranks that all do
-    what FILE.0.et says, the only file.
-    """
+    """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ..."""
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
     file_key = "file"
 
-    file: str
-    groups: str | None = None
-    algorithms: dict[str, str] | None = None
-    ignore: list[str] = Field(default=[])
-    ignore_missing: bool = False
-    dependencies: Literal["all", "data"] = "all"
-    chain_streams: bool = False
-    copies: int = Field(default=1, ge=1, le=MOST_COPIES)
+    file: str = Field(description="FILE: that of rank 0 is FILE.0.et.")
+    groups: str | None = Field(
+        default=None,
+        description="A JSON file with the ranks of each process group that traces name.",
+    )
+    algorithms: dict[str, str] | None = Field(
+        default=None, description="Algorithms by operation, unless the first of each."
+    )
+    ignore: list[str] = Field(default=[], description="Attributes of nodes to ignore.")
+    ignore_missing: bool = Field(
+        default=False, description="Ignore dependencies on nodes that are not in the file."
+    )
+    dependencies: Literal["all", "data"] = Field(
+        default="all",
+        description="What nodes wait for; 'data': not for ctrl_deps, which in traces of "
+        "PyTorch say who called whom.",
+    )
+    chain_streams: bool = Field(
+        default=False,
+        description="What runs on a stream of a device waits for what ran on it before.",
+    )
+    copies: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_COPIES,
+        description="Ranks that all do what FILE.0.et says, the only file.",
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:

@@ -49,34 +49,76 @@ NOT_PLACED: dict[str, Any] = {"hosts": None, "placement": None}
 
 
 class Phase(Table):
-    """One collective of a job: its hosts are the ranks 0, 1, ... in the order given.
-
-    size: bytes of each rank's buffer; for `all_gather` those of the result. group_size, stride:
-    every group of `group_size` ranks, `stride` apart, does the collective by itself. after: names
-    of collectives in which a rank must have finished its part before it begins this one, `delay`
-    and a random time up to `jitter` later. step_delay: from the arrival of a block to the sending
-    of what waits for it (reduction). chunks: number of pieces of the buffer, for pipelining.
-    in_order: a rank sends to another one message of a chunk at a time. local: number of consecutive
-    ranks in a server. skew: that of the blocks of an all-to-all.
-    """
+    """One collective of a job: its hosts are the ranks 0, 1, ... in the order given."""
 
     left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
 
-    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
-    operation: str
-    algorithm: str | None = None
-    size: Size
-    hosts: Names | None = None
-    group_size: int | None = Field(default=None, ge=2)
-    stride: int = Field(default=1, ge=1)
-    after: list[str] = Field(default=[])
-    delay: Time = 0
-    jitter: Time = 0
-    step_delay: Time = 0
-    chunks: int = Field(default=1, ge=1, le=100_000)
-    in_order: bool = False
-    local: int | None = Field(default=None, ge=2)
-    skew: float = Field(default=0, ge=0, le=10)
+    name: str = Field(
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        description="For `after`, metrics, and sweeps (traffic.LABEL.collectives.NAME.size).",
+    )
+    operation: str = Field(
+        description="all_reduce, reduce_scatter, all_gather, broadcast or all_to_all."
+    )
+    algorithm: str | None = Field(default=None, description="By operation; none: its first.")
+    size: Size = Field(description="Buffer of each host; for `all_gather` of the result.")
+    hosts: Names | None = Field(
+        default=None, description="Ranks 0, 1, ... in this order; none: those of the job."
+    )
+    group_size: int | None = Field(
+        default=None,
+        ge=2,
+        description="Ranks per group; each group performs the collective by itself, at the "
+        "same time; none: all.",
+    )
+    stride: int = Field(
+        default=1,
+        ge=1,
+        description="Distance between the ranks of a group: with 8 ranks, groups of 2 and "
+        "stride 4 are 0 4, 1 5, 2 6, 3 7.",
+    )
+    after: list[str] = Field(
+        default=[],
+        description="Collectives of which a host must have its part before it starts this one.",
+    )
+    delay: Time = Field(
+        default=0,
+        description="Computation between that and the beginning; without `after` from `start` on.",
+    )
+    jitter: Time = Field(
+        default=0,
+        description="A random time up to this is added to `delay`, for every host and round.",
+    )
+    step_delay: Time = Field(
+        default=0,
+        description="Time from the arrival of a block to the sending of what waits for it "
+        "(reduction).",
+    )
+    chunks: int = Field(
+        default=1,
+        ge=1,
+        le=100_000,
+        description="Pieces of the buffer, each of which goes through the whole algorithm, "
+        "pipelined.",
+    )
+    in_order: bool = Field(
+        default=False,
+        description="A host sends one message at a time to each other host; else all ready "
+        "ones share its link.",
+    )
+    local: int | None = Field(
+        default=None,
+        ge=2,
+        description="Ranks of a server, for `hierarchical`; none: hosts_per_server, where "
+        "the topology has servers.",
+    )
+    skew: float = Field(
+        default=0,
+        ge=0,
+        le=10,
+        description="Of an all_to_all: block k goes as (k+1)^-skew (Zipf), so that rank 0 is "
+        "asked most.",
+    )
 
     def call(self, ranks: int) -> collectives.Call:
         """Return the algorithm's input, for the ranks of one group."""
@@ -114,9 +156,17 @@ class Collective(RankedTable):
 
     file_key = "file"
 
-    file: str | None = None
-    collectives: list[Phase] | None = Field(default=None, min_length=1)
-    repeat: int = Field(default=1, ge=1, le=100_000)
+    file: str | None = Field(
+        default=None,
+        description="A TOML file of [[collective]] entries, or a JSON file, instead of "
+        "`collectives`.",
+    )
+    collectives: list[Phase] | None = Field(
+        default=None, min_length=1, description="The collectives."
+    )
+    repeat: int = Field(
+        default=1, ge=1, le=100_000, description="How often the whole list is executed."
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:

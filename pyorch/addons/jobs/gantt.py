@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
 from pyorch.addons.jobs.timeline import Bar, bars_of, untraced
@@ -38,8 +39,12 @@ class RankTimeline(OverTime):
     """
 
     kind: Literal["rank_timeline"] = "rank_timeline"
-    traffic: Chosen[str] | None = None
-    hosts: Chosen[str] | None = None
+    traffic: Chosen[str] | None = Field(
+        default=None, description="Labels of [[traffic]] entries; none: all."
+    )
+    hosts: Chosen[str] | None = Field(
+        default=None, description="Up to 64 hosts; none: of more than 64 every second, third, ..."
+    )
 
     @override
     def draw(self, data: ReportData) -> Drawn:

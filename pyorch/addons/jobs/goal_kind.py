@@ -48,34 +48,45 @@ class Named(Table):
     """Messages of a schedule, those of the tags from `tags[0]` to `tags[1]`, that are a collective.
 
     Several of a name are rounds of it, in the order listed, or, with another `group`, what other
-    groups of ranks do by themselves. size: that of a collective (traffic_collectives.Phase).
+    groups of ranks do by themselves.
     """
 
-    name: str = Field(min_length=1)
-    operation: str
-    size: Size
-    group: int = Field(default=0, ge=0)
-    tags: list[int] = Field(min_length=2, max_length=2)
+    name: str = Field(min_length=1, description="Name of the collective.")
+    operation: str = Field(description="As of collectives, for `bus_bandwidth`.")
+    size: Size = Field(description="As of collectives.")
+    group: int = Field(
+        default=0, ge=0, description="Other groups of ranks do the same by themselves."
+    )
+    tags: list[int] = Field(
+        min_length=2, max_length=2, description="The lowest and the highest tag of its messages."
+    )
 
 
 @traffic("goal")
 class Goal(RankedTable):
     """Messages and computations of ranks, of a GOAL file, text or binary, or of the entry itself.
 
-    ranks: what a rank is: "hosts", each with NIC 0; or "servers", whose NIC k is their host k.
     Computations of a server are those of its first host.
-    collectives: names of messages, for metrics and figures.
     """
 
     source = "Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009"
     file_key = "file"
     left_out = RankedTable.left_out | {"ranks"}
 
-    file: str | None = None
-    schedule: str | None = None
-    eager: Window = 0
-    ranks: Literal["hosts", "servers"] = "hosts"
-    collectives: list[Named] | None = Field(default=None, min_length=1)
+    file: str | None = Field(
+        default=None, description="A GOAL file, text or binary, or `schedule`."
+    )
+    schedule: str | None = Field(default=None, description="The schedule itself, as text.")
+    eager: Window = Field(
+        default=0, description="Messages up to this size start without their receiver."
+    )
+    ranks: Literal["hosts", "servers"] = Field(
+        default="hosts",
+        description="What a rank is: a host, or a server whose NIC k is its host k.",
+    )
+    collectives: list[Named] | None = Field(
+        default=None, min_length=1, description="Names of messages, for metrics and figures."
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import Field
 from typing_extensions import override
 
 from pyorch.addons.jobs import spans
@@ -32,8 +33,8 @@ def spans_of(run: RunTables, label: str) -> Spans | None:
 class CollectiveMetric(Metric):
     """A metric of the collectives of an entry, whose label is `traffic`, or of one of them."""
 
-    traffic: str
-    collective: str | None = None
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+    collective: str | None = Field(default=None, description="One of its collectives; none: all.")
 
     def spans(self, run: RunTables) -> Spans | None:
         """The parts of the hosts; None when there is none."""
@@ -54,7 +55,7 @@ class BusBandwidth(CollectiveMetric):
 
     BETTER: ClassVar[Better] = "higher"
     kind: Literal["bus_bandwidth"] = "bus_bandwidth"
-    collective: str
+    collective: str = Field(description="One of its collectives.")
 
     @override
     def unit(self) -> str:
@@ -83,8 +84,8 @@ class IterationTime(Metric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["iteration_time"] = "iteration_time"
-    traffic: str
-    of: Literal["mean", "max"] = "mean"
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+    of: Literal["mean", "max"] = Field(default="mean", description="Over rounds.")
 
     @override
     def unit(self) -> str:
@@ -116,8 +117,8 @@ class Lateness(CollectiveMetric):
 
     BETTER: ClassVar[Better] = "lower"
     kind: Literal["lateness"] = "lateness"
-    host: str | None = None
-    of: Literal["max", "mean"] = "max"
+    host: str | None = Field(default=None, description="One host, instead of `of`.")
+    of: Literal["max", "mean"] = Field(default="max", description="Over hosts.")
 
     @override
     def unit(self) -> str:

@@ -23,21 +23,26 @@ Placement = Literal["listed", "scattered", "by_rail", "random"]
 class Straggler(Table):
     """Hosts that compute `slowdown` times as long as the others."""
 
-    hosts: Names
-    slowdown: float = Field(ge=1, le=1000)
+    hosts: Names = Field(description="The hosts.")
+    slowdown: float = Field(
+        ge=1, le=1000, description="Their computations take so many times as long."
+    )
 
 
 class RankedTable(TrafficTable):
-    """The keys of a job of ranks.
+    """The keys of a job of ranks."""
 
-    hosts: those of rank 0, 1, ... placement: "listed": in that order; "scattered": the first of
-    each leaf switch, then the second of each, ...; "by_rail": likewise for servers; "random": in
-    an order drawn from the seed. stragglers: hosts that compute more slowly.
-    """
-
-    hosts: Names | None = None
-    placement: Placement | None = None
-    stragglers: list[Straggler] | None = Field(default=None, min_length=1)
+    hosts: Names | None = Field(default=None, description="Hosts of rank 0, 1, ...; none: all.")
+    placement: Placement | None = Field(
+        default=None,
+        description="Order of the hosts: as listed (none); the first under every leaf, then "
+        "the second of each, ...; the same of servers; or drawn from the seed.",
+    )
+    stragglers: list[Straggler] | None = Field(
+        default=None,
+        min_length=1,
+        description="Hosts that compute more slowly: their `delay` and `step_delay` are stretched.",
+    )
 
     def resolve_ranks(self, check: Check) -> dict[str, Any] | None:
         """Return `hosts` and `stragglers` with every host named; None after problems."""

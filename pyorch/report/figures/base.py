@@ -53,8 +53,8 @@ _TITLE_POINTS = 8.5
 class Finding(Entry):
     """What a figure shows, in a sentence, and the metrics whose expectations support it."""
 
-    text: str = Field(min_length=1)
-    metrics: Chosen[str]
+    text: str = Field(min_length=1, description="The sentence.")
+    metrics: Chosen[str] = Field(description="The metrics.")
 
 
 class FigureModel(Entry):
@@ -64,14 +64,26 @@ class FigureModel(Entry):
     metrics agree.
     """
 
-    name: EntryName
+    name: EntryName = Field(description="Name of its files.")
     kind: str
-    title: str = ""
-    finding: Finding | None = None
-    caption: str = ""
-    where: Where = Field(default={})
-    width: Literal["one", "two"] = "two"
-    height: float | None = Field(default=None, gt=0.5, lt=12)
+    title: str = Field(default="", description="Its title.")
+    finding: Finding | None = Field(
+        default=None,
+        description="The title while all expectations of its metrics agree; `title` then "
+        "begins the caption.",
+    )
+    caption: str = Field(default="", description="Text below it.")
+    where: Where = Field(
+        default={},
+        description="The runs that it shows, by variant and swept parameters; a list selects "
+        "any of its values.",
+    )
+    width: Literal["one", "two"] = Field(
+        default="two", description="Columns of a paper: 3.35 or 7.0 inches."
+    )
+    height: float | None = Field(
+        default=None, gt=0.5, lt=12, description="Inches; none: as the kind needs."
+    )
 
     _default_height: float = PrivateAttr(default=2.2)
 
@@ -222,9 +234,9 @@ def _figure_class() -> type[Canvas]:
 class Mark(Entry):
     """A horizontal reference line; with `where` only in the panels of those runs."""
 
-    value: QuantityText
-    label: str = ""
-    where: Where = Field(default={})
+    value: QuantityText = Field(description="The level.")
+    label: str = Field(default="", description="Its name.")
+    where: Where = Field(default={}, description="The panels that have it; none: all.")
 
 
 MODELS: dict[str, type[FigureModel]] = {}

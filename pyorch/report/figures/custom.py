@@ -30,10 +30,13 @@ class Custom(FigureModel):
     """
 
     kind: Literal["custom"] = "custom"
-    function: str
-    options: dict[str, Any] = Field(default={})
-    tables: list[str] = Field(default=[], alias="needs")
-    uses: list[str] = Field(default=[])
+    function: str = Field(description="Its name.")
+    options: dict[str, Any] = Field(
+        default={},
+        description="For the function; `pyorch.metrics.parse_quantity` reads quantities in them.",
+    )
+    tables: list[str] = Field(default=[], alias="needs", description="Tables that it reads.")
+    uses: list[str] = Field(default=[], description="Metrics that it reads.")
 
     @override
     def needs(self) -> list[Need]:

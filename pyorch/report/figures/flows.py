@@ -63,8 +63,12 @@ FILLS: tuple[str, ...] = ("full", "none", "left", "bottom", "top")
 class FlowFigure(FlowFilter, FigureModel):
     """A figure over the finite flows that start inside [warm-up, duration) of the runs."""
 
-    hue: str | None = "variant"
-    columns: str | None = None
+    hue: str | None = Field(
+        default="variant", description="What lines tell apart: 'variant' or a swept parameter."
+    )
+    columns: str | None = Field(
+        default=None, description="A panel for each value of 'variant' or a swept parameter."
+    )
 
     @override
     def axes_columns(self) -> list[str]:
@@ -173,10 +177,12 @@ class Cdf(FlowFigure):
     """
 
     kind: Literal["cdf"] = "cdf"
-    value: Literal["fct", "slowdown"] = "slowdown"
-    unit: AxisUnit | None = None
-    edges: list[Size] = Field(default=[])
-    log_x: bool = True
+    value: Literal["fct", "slowdown"] = Field(default="slowdown", description="What is shown.")
+    unit: AxisUnit | None = Field(
+        default=None, description="Unit of the axis; none: as fits the data."
+    )
+    edges: list[Size] = Field(default=[], description="Borders of size buckets, a panel each.")
+    log_x: bool = Field(default=True, description="Logarithmic axis.")
 
     @model_validator(mode="after")
     def _check(self) -> Cdf:
@@ -256,13 +262,21 @@ class Slowdown(FlowFigure):
     """
 
     kind: Literal["slowdown"] = "slowdown"
-    percentiles: list[float] = Field(default=[50, 99], min_length=1, max_length=len(FILLS))
-    edges: list[Size] = Field(
-        default=[10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000], min_length=1
+    percentiles: list[float] = Field(
+        default=[50, 99], min_length=1, max_length=len(FILLS), description="A line for each."
     )
-    min_flows: int | None = Field(default=None, ge=1)
-    log_y: bool = True
-    cells: bool = False
+    edges: list[Size] = Field(
+        default=[10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
+        min_length=1,
+        description="Borders of the size buckets.",
+    )
+    min_flows: int | None = Field(
+        default=None,
+        ge=1,
+        description="Flows that a percentile needs in a bucket; none: enough for ten beyond it.",
+    )
+    log_y: bool = Field(default=True, description="Logarithmic axis.")
+    cells: bool = Field(default=False, description="Numbers instead of lines, for many schemes.")
 
     @model_validator(mode="after")
     def _check(self) -> Slowdown:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from pyorch.base.lazy import Later, pd
 from pyorch.metrics import Need, RunTables
-from pyorch.metrics.fields import Time, TrafficClass
+from pyorch.metrics.fields import OfClass, Time
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OneRunAPanel, seed_note
 from pyorch.report.layout import layout
@@ -49,14 +49,30 @@ class LinkLoad(OneRunAPanel):
     """
 
     kind: Literal["link_load"] = "link_load"
-    table: Literal["flow_link", "rate"] = "flow_link"
-    shows: Literal["load", "paused"] = "load"
-    traffic: str | None = None
-    collective: str | None = None
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    start: Time | None = Field(default=None, alias="from")
-    until: Time | None = None
-    numbers: int = Field(default=6, ge=0, le=40)
+    table: Literal["flow_link", "rate"] = Field(
+        default="flow_link",
+        description="What is counted: data frames from the first to the last, or all frames "
+        "from `from` to `until`, by a trace of `rate` with a `period`.",
+    )
+    shows: Literal["load", "paused"] = Field(
+        default="load",
+        description="Share of the rate that was used, or share of the time in which a class "
+        "was held back (by `pause_tree`).",
+    )
+    traffic: str | None = Field(
+        default=None, description="Only frames of the [[traffic]] entry of this label."
+    )
+    collective: str | None = Field(
+        default=None, description="Only frames of this collective of the entry."
+    )
+    class_number: OfClass = None
+    start: Time | None = Field(
+        default=None, alias="from", description="Begin of the window of 'rate'."
+    )
+    until: Time | None = Field(default=None, description="End of it; none: of the run.")
+    numbers: int = Field(
+        default=6, ge=0, le=40, description="How many of the heaviest links are labelled."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> LinkLoad:

@@ -70,8 +70,8 @@ class LostTime(OneRunAPanel):
     """
 
     kind: Literal["lost"] = "lost"
-    traffic: str
-    most: int = Field(default=20, ge=3, le=60)
+    traffic: str = Field(description="Label of the job.")
+    most: int = Field(default=20, ge=3, le=60, description="Lines at most.")
 
     @override
     def needs(self) -> list[Need]:

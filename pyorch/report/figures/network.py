@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from pyorch.base.lazy import np, pd
 from pyorch.metrics import Need, RunTables
-from pyorch.metrics.fields import Time, TrafficClass
+from pyorch.metrics.fields import OfClass, Time
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.figures.network_live import live_map
 from pyorch.report.figures.picture import Egress, Episode, Picture
@@ -42,8 +42,10 @@ class _Map(FigureModel):
     which a pause begins or ends, or as many moments at equal distances when there are more.
     """
 
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    frames: int = Field(default=60, ge=0, le=200)
+    class_number: OfClass = None
+    frames: int = Field(
+        default=60, ge=0, le=200, description="Steps of the slider at most; 0: no slider."
+    )
 
     def _pauses(self, run: RunTables) -> pd.DataFrame:
         """Intervals in which egresses obeyed a pause: start_ps, end_ps, node, peer."""
@@ -78,10 +80,14 @@ class PauseMap(_Map):
     """
 
     kind: Literal["pause_map"] = "pause_map"
-    seed: int | None = None
-    at: Time | None = None
-    start: Time | None = Field(default=None, alias="from")
-    until: Time | None = None
+    seed: int | None = Field(default=None, description="The seed that is shown; none: the first.")
+    at: Time | None = Field(
+        default=None, description="Time of the printed figure; none: when most are paused."
+    )
+    start: Time | None = Field(
+        default=None, alias="from", description="Begin of the slider; none: the first pause."
+    )
+    until: Time | None = Field(default=None, description="End of the slider; none: the last pause.")
 
     @override
     def needs(self) -> list[Need]:
@@ -138,7 +144,7 @@ class DeadlockMap(_Map):
     """
 
     kind: Literal["deadlock_map"] = "deadlock_map"
-    episode: int = Field(default=0, ge=0)
+    episode: int = Field(default=0, ge=0, description="Number of the deadlock; 0: the first.")
 
     @override
     def needs(self) -> list[Need]:

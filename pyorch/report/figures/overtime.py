@@ -31,9 +31,11 @@ class OneRunAPanel(FigureModel):
     instead of their value.
     """
 
-    columns: str | None = None
-    seed: int | None = None
-    labels: dict[str, str] = Field(default={})
+    columns: str | None = Field(
+        default=None, description="A panel for each value of 'variant' or a swept parameter."
+    )
+    seed: int | None = Field(default=None, description="The seed that is shown; none: the first.")
+    labels: dict[str, str] = Field(default={}, description="What panels are called, by value.")
 
     @override
     def axes_columns(self) -> list[str]:
@@ -67,9 +69,11 @@ class OneRunAPanel(FigureModel):
 class OverTime(OneRunAPanel):
     """The same, over time, in the window `from`..`until`."""
 
-    start: Time = Field(default=0, alias="from")
-    until: Time | None = None
-    time_unit: Literal["ns", "us", "ms", "s"] | None = None
+    start: Time = Field(default=0, alias="from", description="Begin of the time axis.")
+    until: Time | None = Field(default=None, description="End of the time axis; none: of the run.")
+    time_unit: Literal["ns", "us", "ms", "s"] | None = Field(
+        default=None, description="Unit of the time axis; none: as fits."
+    )
 
     def clock(self, runs: Sequence[RunTables], last: float = 0) -> tuple[float, Scale]:
         """End of the time axis [ps], and its scale. last: end of what is shown [ps]."""

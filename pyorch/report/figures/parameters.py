@@ -73,17 +73,27 @@ class ParameterFigure(FigureModel):
     `from_zero = false` starts the value axis near the least value instead of at 0.
     """
 
-    x: str
-    y: EntryName | Chosen[EntryName]
-    hue: str | None = None
-    columns: str | None = None
-    x_label: str = ""
-    y_label: str = ""
-    x_unit: AxisUnit | None = None
-    y_unit: AxisUnit | None = None
-    log_y: bool = False
-    from_zero: bool = True
-    marks: list[Mark] = Field(default=[])
+    x: str = Field(description="'variant' or a swept parameter.")
+    y: EntryName | Chosen[EntryName] = Field(
+        description="A metric, or a list of metrics in one unit."
+    )
+    hue: str | None = Field(
+        default=None, description="What lines or bars tell apart: 'variant' or a swept parameter."
+    )
+    columns: str | None = Field(
+        default=None, description="A panel for each value of 'variant' or a swept parameter."
+    )
+    x_label: str = Field(default="", description="Name of the axis.")
+    y_label: str = Field(default="", description="Name of the axis.")
+    x_unit: AxisUnit | None = Field(
+        default=None, description="Unit of the axis; none: as fits the data."
+    )
+    y_unit: AxisUnit | None = Field(
+        default=None, description="Unit of the axis; none: as fits the data."
+    )
+    log_y: bool = Field(default=False, description="Logarithmic axis.")
+    from_zero: bool = Field(default=True, description="False: the value axis starts near the data.")
+    marks: list[Mark] = Field(default=[], description="Reference lines.")
 
     @property
     def ys(self) -> list[str]:
@@ -210,7 +220,7 @@ class LineFigure(ParameterFigure):
     """One line per hue over a parameter; the band is the interval over seeds."""
 
     kind: Literal["line"] = "line"
-    log_x: bool = False
+    log_x: bool = Field(default=False, description="Logarithmic axis.")
 
     @override
     def draw(self, data: ReportData) -> Drawn:
@@ -376,15 +386,19 @@ class Heatmap(FigureModel):
     """A metric as colour and number over two parameters `x` and `y`; `columns` makes panels."""
 
     kind: Literal["heatmap"] = "heatmap"
-    x: str
-    y: str
-    value: EntryName
-    columns: str | None = None
-    label: str = ""
-    unit: AxisUnit | None = None
-    x_label: str = ""
-    y_label: str = ""
-    numbers: bool = Field(default=True)
+    x: str = Field(description="'variant' or a swept parameter.")
+    y: str = Field(description="'variant' or a swept parameter.")
+    value: EntryName = Field(description="The metric.")
+    columns: str | None = Field(
+        default=None, description="A panel for each value of 'variant' or a swept parameter."
+    )
+    label: str = Field(default="", description="Name of the colours.")
+    unit: AxisUnit | None = Field(
+        default=None, description="Unit of the numbers; none: as fits the data."
+    )
+    x_label: str = Field(default="", description="Name of the axis.")
+    y_label: str = Field(default="", description="Name of the axis.")
+    numbers: bool = Field(default=True, description="Write the number into each cell.")
 
     @override
     def metrics(self) -> list[str]:

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from pyorch.base.lazy import pd
 from pyorch.metrics import Need, RunTables
-from pyorch.metrics.fields import TrafficClass
+from pyorch.metrics.fields import OfClass
 from pyorch.report.figures.base import Drawn, FigureError, FigureModel, figure
 from pyorch.report.quantities import automatic
 from pyorch.report.style import COLOURS, label_axis, seaborn
@@ -44,8 +44,8 @@ class PauseTree(FigureModel):
     """
 
     kind: Literal["pause_tree"] = "pause_tree"
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    most: int = Field(default=30, ge=3, le=60)
+    class_number: OfClass = None
+    most: int = Field(default=30, ge=3, le=60, description="Lines at most.")
 
     @override
     def needs(self) -> list[Need]:

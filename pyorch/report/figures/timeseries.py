@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from pyorch.base.lazy import np, pd
 from pyorch.metrics import Need, RunTables, parse_quantity
-from pyorch.metrics.fields import Chosen, Entry, Port, TrafficClass
+from pyorch.metrics.fields import Chosen, Entry, OfClass, Port
 from pyorch.metrics.pause_kinds import SIDES, Side
 from pyorch.metrics.series_kinds import check_column, read_series, series_need, series_unit
 from pyorch.report.figures import live
@@ -46,14 +46,21 @@ _LIVE_POINTS = 24000  # of all lines of a figure on the page: some 100 KB
 class Row(Entry):
     """One row of panels: a table, the port (or several), a class, a label and a unit."""
 
-    table: str
-    port: Port | Chosen[Port]
-    column: str | None = None
-    class_number: TrafficClass | None = Field(default=None, alias="class")
-    side: Side = "pausing"
-    label: str = ""
-    unit: AxisUnit | None = None
-    marks: list[Mark] = Field(default=[])
+    table: str = Field(
+        description="'queue', 'egress', 'rate', 'flow_rate', 'pause', or a module's table."
+    )
+    port: Port | Chosen[Port] = Field(description="A port, or a list: a line each.")
+    column: str | None = Field(default=None, description="As of the metric `max`.")
+    class_number: OfClass = None
+    side: Side = Field(
+        default="pausing",
+        description="Of 'pause': the port pauses its neighbour, or the neighbour pauses it.",
+    )
+    label: str = Field(default="", description="Name of the axis.")
+    unit: AxisUnit | None = Field(
+        default=None, description="Unit of the axis; none: as fits the data."
+    )
+    marks: list[Mark] = Field(default=[], description="Reference lines.")
 
     @model_validator(mode="after")
     def _check(self) -> Row:
@@ -99,7 +106,7 @@ class Timeseries(OverTime):
     """
 
     kind: Literal["timeseries"] = "timeseries"
-    rows: list[Row] = Field(min_length=1)
+    rows: list[Row] = Field(min_length=1, description="Rows of panels.")
 
     @override
     def needs(self) -> list[Need]:

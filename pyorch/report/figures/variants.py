@@ -42,8 +42,12 @@ class Variants(FigureModel):
     """One bar per variant, one panel per metric; whiskers are the interval over seeds."""
 
     kind: Literal["variants"] = "variants"
-    metrics_: list[EntryName] = Field(alias="metrics", min_length=1, max_length=4)
-    unit: AxisUnit | None = None
+    metrics_: list[EntryName] = Field(
+        alias="metrics", min_length=1, max_length=4, description="The metrics."
+    )
+    unit: AxisUnit | None = Field(
+        default=None, description="Unit of the numbers; none: as fits the data."
+    )
 
     @override
     def metrics(self) -> list[str]:
