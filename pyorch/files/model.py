@@ -41,7 +41,7 @@ class NodeTable(Table):
         description="Nodes, ports such as 's0:h0', or patterns such as 'spine*' and 'leaf*:h*'."
     )
     label: str | None = Field(
-        default=None, description="A name by which --set refers to the entry."
+        default=None, description="A name by which `--set` refers to the entry."
     )
 
 
@@ -86,7 +86,7 @@ class ExperimentFile(Table):
         default=[], description="Python files with your own kinds, relative to this one."
     )
     set: Annotated[dict[str, list[str]], Whole(), First()] = Field(
-        default={}, description="Named lists of --set options: --set NAME applies them all."
+        default={}, description="Named lists of `--set` options: `--set NAME` applies them all."
     )
     run: RunTable = Field(description="Duration, seeds, and what counts as success.")
     topology: dict[str, Any] = Field(description="The network, by its 'kind'.")

@@ -24,7 +24,7 @@ class RouteTable(Table):
     at: Time = Field(default=0, description="When it begins.")
     until: Duration | None = Field(default=None, description="When it ends; none: never.")
     label: str | None = Field(
-        default=None, description="A name by which sweeps and --set refer to the entry."
+        default=None, description="A name by which sweeps and `--set` refer to the entry."
     )
 
 

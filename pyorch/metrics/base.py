@@ -165,7 +165,7 @@ class Metric(Entry):
 BASE_UNITS = ("B", "bit/s", "ps", "1")
 """Units of metrics: bytes, bits a second, picoseconds, and 1 for shares, ratios and counts."""
 UNIT_HINT = 'def unit(self): return "1"'
-_RUN_HINT = 'what `run` offers a metric: docs/experiments.md, "What a metric sees of a run"'
+_RUN_HINT = 'what `run` offers a metric: docs/kinds.md, "What a metric sees of a run"'
 
 MODELS: dict[str, type[Metric]] = {}
 """Every kind of metric and the model of its entry."""

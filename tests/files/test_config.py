@@ -727,8 +727,9 @@ def test_entries_end_up_in_the_experiment(tmp_path: Path) -> None:
 
 
 def test_the_examples_in_the_guide_are_valid(tmp_path: Path) -> None:
-    """Every TOML block of docs/experiments.md loads, alone or laid over the first one."""
-    guide = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    """Every TOML block of the pages of a file loads, alone or laid over the first one."""
+    pages = ("experiments", "flows", "kinds")
+    guide = "".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
     assert len(blocks) > 8
     whole = blocks[0]

@@ -464,8 +464,8 @@ def test_what_is_too_much_is_counted_by_hosts_that_take_part() -> None:
 
 
 def test_the_page_says_how_a_stage_sends_to_the_next() -> None:
-    """The example of docs/experiments.md: four messages forward, four back, then one."""
-    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    """The example of docs/flows.md: four messages forward, four back, then one."""
+    page = (ROOT / "docs" / "flows.md").read_text(encoding="utf-8")
     part = page[page.index("**Pipeline parallelism**") :].split("```")[1].removeprefix("toml")
     example = tomllib.loads(part)
     flows = make(example["traffic"][0], network(**example["topology"]))

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from pyorch.metrics import MODELS as METRICS
 from pyorch.metrics import parse
-from pyorch.report.check import SUMMARY_NUMBERS, check_entries
+from pyorch.report.check import check_entries
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.figures import MODELS
-from pyorch.report.figures.base import Mark
-from pyorch.report.figures.timeseries import Row
 from pyorch.report.quantities import automatic, scale, show
 from pyorch.report.select import Settings, having, matching, same, values_of
 from pyorch.report.statistics import estimate, t_quantile
@@ -373,12 +368,3 @@ def test_metrics_on_one_axis_have_one_unit() -> None:
         "metrics on one axis need one unit, but 'queue_mean' is in B, 'pause_time_ps' is in ps, "
         "'events' is a pure number" in text
     )
-
-
-def test_the_guide_names_every_kind_and_key() -> None:
-    """docs/reports.md and the models cannot drift apart."""
-    guide = (Path(__file__).parents[2] / "docs/reports.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`\"?([a-z_]+)\"?(?: = [^`]*)?`", guide))
-    models = [*METRICS.values(), *MODELS.values(), ExpectModel, Row, Mark]
-    keys = {info.alias or name for m in models for name, info in m.model_fields.items()}
-    assert {*METRICS, *MODELS, *SUMMARY_NUMBERS, *keys} - named == set()

@@ -222,7 +222,7 @@ class Simulation
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
 
     /// Record a table.
-    /// @param table name of a table, see lossless::Probe; docs/running.md lists them.
+    /// @param table name of a table, see lossless::Probe; `pyorch docs tables` lists them.
     /// @param nodes nodes to trace; empty: all. @param peers for each node the neighbour that its
     /// port leads to; -1: all. @param classMask bit c set: class c. @param n length of nodes and
     /// peers.
