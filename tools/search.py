@@ -1,6 +1,6 @@
 """Trials that the search takes beside random flows: python -m tools.search [SEEDS TRIALS SET...].
 
-Prints a table of deadlock/networks (docs/deadlock-lab.md) and writes all counts as CSV. SET: as
+Prints a table of deadlock/networks and writes all counts as CSV. SET: as
 for --set, such as port.queue_service=round_robin.
 """
 
