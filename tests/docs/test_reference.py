@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pydantic import BaseModel
 
@@ -21,8 +22,22 @@ from pyorch.network import topology
 from pyorch.setting.attributes import catalogue
 from pyorch.setting.canonical import FAULTS
 from pyorch.traffic import base as traffic
+from tests.cli.test_end_to_end import run
 from tests.strategies import ROOT, SCHEMA
 
+#: A short run; its tables are added.
+RECORDED = """
+title = "every table"
+flow_control = ["pfc", "llr"]
+run = { duration = "20us" }
+topology = { kind = "star", hosts = 3, rate = "10Gbps", delay = "1us" }
+[[traffic]]
+kind = "greedy"
+src = ["h0", "h1"]
+dst = "h2"
+"""
+UNASKED = ("flow", "deadlock_part")
+"""Tables that are there without a [[trace]] of their own."""
 PAGES = {name: page(Paths(ROOT)) for name, page in reference_pages().items()}
 ROW = re.compile(r"^\| `(?P<key>\w+)` \| (?P<default>.+?) \| (?P<allowed>.+?) \| (?P<help>.*) \|$")
 
@@ -185,3 +200,21 @@ class HeapProbe : public BytesProbe
         ("bytes", "int64", "waiting"),
         ("end", "double", "-1: not yet"),
     ]
+
+
+@pytest.mark.cpp
+def test_the_columns_are_those_of_a_run(tmp_path: Path) -> None:
+    """Names and types of every table, in their order, as the simulator writes them."""
+    told = {
+        table.name: [(column.name, column.kind) for column in table.columns]
+        for table in recorded_tables(Paths(ROOT))
+    }
+    asked = "".join(f'[[trace]]\ntable = "{name}"\n' for name in told if name not in UNASKED)
+    done, results = run(tmp_path, RECORDED + asked)
+    assert done.returncode == 0, done.stderr
+    files = {file.stem: file for file in results.rglob("runs/*/*.parquet")}
+    written = {
+        name: [(column.name, str(column.type)) for column in pq.read_schema(file)]
+        for name, file in files.items()
+    }
+    assert written == told
