@@ -64,12 +64,12 @@ class RunSection(Table):
         default=False, description="End at the first check that finds a cyclic deadlock."
     )
     simulator: Literal[
-        "ns3::eventloop::EventLoop", "ns3::eventloop::CellLoop", "ns3::DefaultSimulatorImpl"
+        "ns3::eventloop::CellLoop", "ns3::eventloop::EventLoop", "ns3::DefaultSimulatorImpl"
     ] = Field(
-        default="ns3::eventloop::EventLoop",
-        description="ns-3's implementation of the event loop. DefaultSimulatorImpl gives the "
-        "same results more slowly; CellLoop is faster in large networks, and "
-        "orders events of the same time by place.",
+        default="ns3::eventloop::CellLoop",
+        description="ns-3's implementation of the event loop. CellLoop orders events of the same "
+        "time by place; EventLoop and, more slowly, DefaultSimulatorImpl by when they were "
+        "scheduled: their results are the same, and differ from CellLoop's in such ties.",
     )
     oracle: bool = Field(
         default=True,

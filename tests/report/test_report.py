@@ -1076,7 +1076,7 @@ def test_the_setting_has_a_unit_wherever_there_is_one(tmp_path: Path) -> None:
         "run › stop when done": "no",
         "run › deadlock test": "100us",
         "run › stop on deadlock": "no",
-        "run › simulator": "eventloop::EventLoop",
+        "run › simulator": "eventloop::CellLoop",
         "topology › kind": "star",
         "topology › hosts": "3",
         "topology › rate": "10Gbps",

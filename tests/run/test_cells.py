@@ -1,4 +1,4 @@
-"""Under CellLoop results depend neither on the window nor on whether cells run on their own."""
+"""Results depend neither on the window nor on whether cells run on their own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ duration = "120us"
 drain = "2ms"
 allow_loss = true
 stop_when_done = true
-simulator = "ns3::eventloop::CellLoop"
 
 [queue_pair]
 timeout = "300us"
@@ -68,6 +67,18 @@ period = "7us"
 [[trace]]
 table = "rate"
 period = "11us"
+
+[[trace]]
+table = "pause"
+
+[[trace]]
+table = "egress"
+
+[[trace]]
+table = "control"
+
+[[trace]]
+table = "flow_link"
 """
 
 NETWORKS = {
@@ -139,7 +150,6 @@ source = "test"
 [run]
 duration = "20ms"
 allow_loss = true
-simulator = "ns3::eventloop::CellLoop"
 
 [topology]
 kind = "star"
@@ -183,7 +193,6 @@ flow_control = ["pfc"]
 
 [run]
 duration = "200us"
-simulator = "ns3::eventloop::CellLoop"
 
 [topology]
 kind = "{topology}"
@@ -216,7 +225,12 @@ FAILURE = '\nfailures = [{ link = ["leaf0", "spine0"], down = "50us" }]'
 NEEDS_ONE_ORDER = {
     "cycle": ("ring", RING, CYCLE, "flows could be part of one"),
     "waits": ("leaf_spine", LEAVES, BARRIER, "flows wait for others that end in other cells"),
-    "rows": ("leaf_spine", LEAVES, ONE + '\n[[trace]]\ntable = "pause"', "the table 'pause'"),
+    "rows": (
+        "leaf_spine",
+        LEAVES,
+        ONE + '\n[[trace]]\ntable = "pause_tree"',
+        "the rows of the table 'pause_tree'",
+    ),
     "failure": ("leaf_spine", LEAVES + FAILURE, ONE, "links or routes change"),
     "storm": ("leaf_spine", LEAVES, ONE + "\n" + STORM, "a host pauses forever"),
 }

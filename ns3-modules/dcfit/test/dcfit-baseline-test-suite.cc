@@ -43,7 +43,7 @@ class WatchdogTest : public TestCase
     static constexpr int64_t RESTORATION = 200 * US; //!< attribute
 
     /**
-     * @brief A number of the summary at a time.
+     * @brief A number of the summary at a time, with what happens then.
      *
      * @param net the run
      * @param time ps
@@ -52,7 +52,7 @@ class WatchdogTest : public TestCase
      */
     static double At(Network& net, int64_t time, const std::string& name)
     {
-        net.sim.Run(time);
+        net.sim.Run(time + 1);
         return net.Number(name);
     }
 

@@ -181,6 +181,8 @@ struct Fed : Network
      */
     Fed(uint64_t line, const Settings& values)
     {
+        // What is done at a time comes after the start of the flow, which was scheduled before.
+        sim.SetSimulator("ns3::eventloop::EventLoop");
         for (const auto& [name, value] : values)
         {
             sim.SetAttribute("ns3::dcqcn::tests::FedDcqcn", name, value);

@@ -31,6 +31,7 @@ class Place
     static constexpr uint32_t MOST_CELLS = (1U << 16) - 1; //!< numbers of cells start at 1
     static constexpr uint32_t MOST_NODES = 1U << 20;       //!< numbers of nodes start at 0
     static constexpr uint32_t MOST_KINDS = 1U << 10;       //!< numbers of kinds start at 0
+    static constexpr uint64_t LATE = 1ULL << 46;           //!< see the constructor with a number
 
     /// No place: such an event takes that of the event which first schedules it.
     Place() = default;
@@ -43,8 +44,10 @@ class Place
     {
     }
 
-    /// A place that comes after all others of its cell.
-    /// @param cell its number, from 1. @param number distinguishes it from others; below 2^47.
+    /// A place that comes after all ports.
+    /// @param cell its number, from 1. @param number distinguishes it from others, and orders them;
+    /// below 2^47. Numbers from LATE on are the caller's, smaller ones those of events that take
+    /// the cell of another.
     Place(uint16_t cell, uint64_t number)
         : m_word(uint64_t{cell} << 48 | number)
     {

@@ -8,7 +8,6 @@
 #include "facade-path-times.h"
 
 #include "ns3/rdma-queue-pair-owner.h"
-#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <iterator>
@@ -64,6 +63,28 @@ FlowSchedule::Starts::StartDue()
     }
 }
 
+FlowSchedule::LateStart::LateStart(FlowSchedule& schedule)
+    : m_schedule(schedule),
+      m_event(this, &LateStart::Happen)
+{
+}
+
+void
+FlowSchedule::LateStart::Schedule(uint32_t flow, int64_t delay)
+{
+    m_flow = flow;
+    const uint16_t cell = m_schedule.m_queuePairs[flow]->GetSource()->GetCell();
+    m_event.SetPlace(eventloop::Place(cell, eventloop::Place::LATE + flow));
+    m_event.Schedule(delay);
+}
+
+void
+FlowSchedule::LateStart::Happen()
+{
+    m_schedule.m_idle.push_back(this); // it may be scheduled again at once
+    m_schedule.StartFlow(m_flow);
+}
+
 FlowSchedule::Step&
 FlowSchedule::GetStep(uint32_t number)
 {
@@ -86,7 +107,7 @@ FlowSchedule::Wait(uint32_t waiter, uint32_t after, int64_t delay)
 }
 
 void
-FlowSchedule::Begin()
+FlowSchedule::Begin(const std::vector<uint32_t>& origins)
 {
     m_flows.resize(m_queuePairs.size());
     std::vector<Reached> reached;
@@ -114,7 +135,7 @@ FlowSchedule::Begin()
     const bool byHost = eventloop::CellLoop::Peek(); // a start belongs to the cell of its host
     for (const uint32_t flow : byStart)
     {
-        const uint32_t host = byHost ? m_queuePairs[flow]->GetSource()->GetId() : 0;
+        const uint32_t host = byHost ? origins[flow] : 0;
         m_starts.try_emplace(host, *this).first->second.Add(flow);
     }
     for (auto& [host, starts] : m_starts)
@@ -169,10 +190,13 @@ FlowSchedule::NotifyFinished(uint32_t flow)
         const int64_t begin =
             std::max(m_flows[next].earliest, m_queuePairs[next]->GetDemand().start);
         // as a separate event, since the receiver is still processing the last packet
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
-                            &FlowSchedule::StartFlow,
-                            this,
-                            next);
+        if (m_idle.empty())
+        {
+            m_idle.push_back(&m_lateStarts.emplace_back(*this));
+        }
+        LateStart* start = m_idle.back();
+        m_idle.pop_back();
+        start->Schedule(next, begin - now);
     }
 }
 

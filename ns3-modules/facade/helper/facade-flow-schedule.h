@@ -9,6 +9,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/rdma-queue-pair.h"
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ class FlowSchedule
     bool CrossesCells() const;
 
     /// All flows are connected: start each at its time.
-    void Begin();
+    /// @param origins by flow: the host where its message is at first.
+    void Begin(const std::vector<uint32_t>& origins);
     /// Start the flows that wait for a flow.
     /// @param flow a flow that has finished.
     void NotifyFinished(uint32_t flow);
@@ -105,6 +107,26 @@ class FlowSchedule
         lossless::ReusableEvent<Starts> m_event; //!< starts the next one
     };
 
+    /// The start of a flow that waited for others. It comes after all else that happens at its
+    /// time, and before those of higher numbers: whatever ends a flow at that time has ended it.
+    class LateStart
+    {
+      public:
+        /// Constructor.
+        /// @param schedule of the flows.
+        explicit LateStart(FlowSchedule& schedule);
+        /// Schedule it. Precondition: it is idle.
+        /// @param flow number of the flow. @param delay ps from now.
+        void Schedule(uint32_t flow, int64_t delay);
+
+      private:
+        void Happen();
+
+        FlowSchedule& m_schedule;                   //!< of the flows
+        uint32_t m_flow{0};                         //!< number of the flow
+        lossless::ReusableEvent<LateStart> m_event; //!< the start
+    };
+
     Step& GetStep(uint32_t number);
     /// Follow the dependencies from reached flows and points to the flows that are now ready.
     /// @param reached flows and points; consumed. @return the flows; valid until the next call.
@@ -113,6 +135,8 @@ class FlowSchedule
 
     const std::vector<Ptr<QueuePair>>& m_queuePairs; //!< by flow
     std::map<uint32_t, Starts> m_starts; //!< by host, where cells run on their own; else one
+    std::deque<LateStart> m_lateStarts;  //!< pending and idle ones
+    std::vector<LateStart*> m_idle;      //!< of these, those that are not pending
     std::vector<Step> m_flows;           //!< by flow
     std::vector<Step> m_points;          //!< by point
     std::vector<Reached> m_reached;      //!< scratch memory of NotifyFinished

@@ -61,7 +61,7 @@ RunClaim::RunClaim(uint64_t seed)
     StringValue chosen;
     GlobalValue::GetValueByName("SimulatorImplementationType", chosen);
     const bool byDefault = chosen.Get() == "ns3::DefaultSimulatorImpl";
-    m_simulator = byDefault ? "ns3::eventloop::EventLoop" : chosen.Get();
+    m_simulator = byDefault ? "ns3::eventloop::CellLoop" : chosen.Get();
     if (byDefault)
     {
         Choose();
@@ -82,7 +82,7 @@ RunClaim::Choose() const
         ObjectFactory factory(m_simulator);
         Simulator::Destroy(); // an idle one, created by the query
         Simulator::SetImplementation(factory.Create<SimulatorImpl>());
-        // The fastest of ns-3's schedulers; eventloop::EventLoop has its own.
+        // The fastest of ns-3's schedulers; the loops of the module eventloop have their own.
         Simulator::SetScheduler(ObjectFactory("ns3::PriorityQueueScheduler"));
     }
 }

@@ -418,15 +418,17 @@ Simulation::Trace(const std::string& table,
     {
         RefuseNow("Trace was called after Finish: the results are complete");
     }
-    if (m_impl->cellsChosen && period == 0 && eventloop::CellLoop::Peek())
-    {
-        RefuseNow("under ns3::eventloop::CellLoop the table '",
-                  table,
-                  "', which has a row for every event, has to be requested before Run");
-    }
     ForEachPort(*m_impl->fabric, nodes, peers, n, [&](lossless::Port& port) {
         m_impl->recorder->Trace(table, port, classMask, PicoSeconds(period));
     });
+    if (m_impl->cellsChosen && m_impl->oneCell.empty() && eventloop::CellLoop::Peek() &&
+        !m_impl->recorder->GetCellObstacle().empty())
+    {
+        RefuseNow("the table '",
+                  table,
+                  "' needs all nodes in one order of time, and cells already run on their own: "
+                  "request it before Run");
+    }
 }
 
 std::string

@@ -70,10 +70,11 @@ class Simulation
     /// @param name attribute name. @param value in ns-3's syntax ("25000000ps", "0.125").
     void SetAttribute(const std::string& typeId, const std::string& name, const std::string& value);
 
-    /// Select the event loop. The results do not depend on it, except that those of
-    /// "ns3::eventloop::CellLoop", which orders events of the same time by place, differ in such
-    /// ties; it makes one cell of the network where something needs that, and Notes says why.
-    /// @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::EventLoop" unless
+    /// Select the event loop. The default orders events of the same time by place; it makes one
+    /// cell of the network where something needs that, and Notes says why. All others order them by
+    /// when they were scheduled, and have the same results as each other, which differ from those
+    /// of the default in such ties.
+    /// @param typeId full TypeId name of an ns3::SimulatorImpl; "ns3::eventloop::CellLoop" unless
     /// called, or chosen by the command line. Before anything is scheduled.
     void SetSimulator(const std::string& typeId);
 
@@ -260,7 +261,7 @@ class Simulation
     /// @return one warning per line.
     std::string Warnings() const;
 
-    /// Simulate up to a time. Not to be called after Finish.
+    /// Simulate up to a time: what happens before it. Not to be called after Finish.
     /// @param until ps.
     /// @return false once all finite flows are done, if requested by SetStopWhenDone (Now() is then
     /// the time of the last one, whatever `until` is), or once a deadlock was found, if requested

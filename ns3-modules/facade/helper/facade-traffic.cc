@@ -337,6 +337,7 @@ Traffic::Connect()
     const PathTimes times(m_fabric);
     lossless::Routes& routes = m_fabric.GetRoutes();
     PathDependencies dependencies(m_fabric);
+    std::vector<uint32_t> origins;
     for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
     {
         const auto [src, dst] = m_ends[flow];
@@ -352,6 +353,8 @@ Traffic::Connect()
                           m_demands[flow],
                           control,
                           routes.IsPinned(flow));
+        const auto asked = m_asked.find(flow);
+        origins.push_back(asked == m_asked.end() ? src : asked->second.first);
         const int64_t before = Carry(flow, queuePair);
         if (queuePair.IsInside())
         {
@@ -377,7 +380,7 @@ Traffic::Connect()
     m_fabric.TraceConnectWithoutContext("Routes", MakeCallback(&Traffic::FollowRoutes, this));
     m_cycle = dependencies.FindCycle();
     ForEachHost([](Host& host) { host.ConnectSource(); });
-    m_schedule.Begin();
+    m_schedule.Begin(origins);
     if (eventloop::CellLoop* loop = eventloop::CellLoop::Peek())
     {
         for (uint32_t flow = 0; flow < m_demands.size(); ++flow)

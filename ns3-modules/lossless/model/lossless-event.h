@@ -47,7 +47,7 @@ UsePicoseconds()
     }
     const SimulatorImpl& loop = *PeekPointer(Simulator::GetImplementation());
     if (typeid(loop) == typeid(DefaultSimulatorImpl) ||
-        typeid(loop) == typeid(eventloop::EventLoop))
+        typeid(loop) == typeid(eventloop::EventLoop) || typeid(loop) == typeid(eventloop::CellLoop))
     {
         Simulator::Destroy(); // an idle one, created by the query: another may still be chosen
     }

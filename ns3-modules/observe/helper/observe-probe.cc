@@ -8,6 +8,7 @@
 #include "ns3/lossless-port.h"
 #include "ns3/lossless-refusal.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace ns3
@@ -149,6 +150,7 @@ PortColumns::Open(Table& table)
     m_peer = table.Add<uint32_t>("peer");
     // traffic class
     m_cls = table.Add<uint8_t>("class");
+    table.SetOrder(m_time, m_node);
 }
 
 void
@@ -214,7 +216,6 @@ Recorder::Trace(const std::string& table, Port& port, uint32_t classes, Time per
     Probe& probe = Find(table);
     if (period.IsZero())
     {
-        m_eventByEvent = m_eventByEvent.empty() ? table : m_eventByEvent;
         probe.Watch(port, classes);
         return;
     }
@@ -242,9 +243,12 @@ Recorder::GetTables() const
 std::string
 Recorder::GetCellObstacle() const
 {
-    // The rows of a table are in the order of the events.
-    return m_eventByEvent.empty() ? ""
-                                  : "the table '" + m_eventByEvent + "' has a row for every event";
+    const auto found = std::find_if(m_tables.begin(), m_tables.end(), [this](const auto& table) {
+        return m_probes.contains(table->GetName()) && !table->HasOrder();
+    });
+    return found == m_tables.end() ? ""
+                                   : "the rows of the table '" + (*found)->GetName() +
+                                         "' are in the order of the events";
 }
 
 void
@@ -253,6 +257,13 @@ Recorder::NotifyFinish()
     for (const auto& [table, probe] : m_probes)
     {
         probe->Finish();
+    }
+    for (const auto& table : m_tables)
+    {
+        if (table->HasOrder() && eventloop::CellLoop::Peek())
+        {
+            table->Sort();
+        }
     }
 }
 

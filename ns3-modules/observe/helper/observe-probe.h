@@ -169,7 +169,6 @@ class Recorder : public FabricObserver
     Fabric& m_fabric;                             //!< network that the probes observe
     std::map<std::string, Ptr<Probe>> m_probes;   //!< by table
     std::vector<std::unique_ptr<Table>> m_tables; //!< in the order in which they were requested
-    std::string m_eventByEvent; //!< the first table that is recorded so; empty: none
 };
 
 } // namespace lossless

@@ -294,6 +294,7 @@ class PauseProbe : public Probe
         m_cls = table.Add<uint8_t>("class");
         // 0: this port paused its peer; 1: its peer paused it
         m_side = table.Add<uint8_t>("side");
+        table.SetOrder(m_end, m_node);
     }
 
     void Watch(Port& port, uint32_t classes) override
@@ -383,6 +384,7 @@ class DropProbe : public Probe
         m_flow = table.Add<uint32_t>("flow");
         // of the frame
         m_bytes = table.Add<int64_t>("bytes");
+        table.SetOrder(m_time, m_node);
         for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
         {
             FabricNode* owner = &fabric.GetNode(node);
@@ -440,6 +442,7 @@ class ControlProbe : public Probe
         m_classes = table.Add<uint16_t>("classes");
         // on the wire: frame and overhead
         m_bytes = table.Add<int64_t>("bytes");
+        table.SetOrder(m_time, m_node);
     }
 
     void Watch(Port& port, uint32_t classes) override
@@ -495,6 +498,7 @@ class ControlValueProbe : public Probe
         m_cls = table.Add<uint8_t>("class");
         // quanta of PFC (0: RESUME), the stage, or the queue's bytes
         m_value = table.Add<uint32_t>("value");
+        table.SetOrder(m_time, m_node);
     }
 
     void Watch(Port& port, uint32_t classes) override
@@ -556,6 +560,7 @@ class FrameProbe : public Probe
         m_code = table.Add<uint16_t>("opcode");
         // on the wire
         m_bytes = table.Add<int64_t>("bytes");
+        table.SetOrder(m_time, m_node);
     }
 
     void Watch(Port& port, uint32_t /* classes */) override
@@ -633,6 +638,7 @@ class FlowLinkProbe : public Probe
         m_flow = table.Add<uint32_t>("flow");
         // on the wire
         m_bytes = table.Add<int64_t>("bytes");
+        table.SetOrder(m_first, m_node);
     }
 
     void Watch(Port& port, uint32_t classes) override

@@ -118,6 +118,17 @@ class ColumnValues
         return m_values;
     }
 
+    /// Change the order of some values.
+    /// @param first index of the first of them. @param order by new place, the old one, both
+    /// counted from `first`.
+    void Permute(std::size_t first, const std::vector<uint32_t>& order)
+    {
+        const std::vector<T> old(m_values + first, m_values + first + order.size());
+        std::transform(order.begin(), order.end(), m_values + first, [&old](uint32_t from) {
+            return old[from];
+        });
+    }
+
   private:
     [[gnu::noinline]] void Grow()
     {
@@ -160,6 +171,8 @@ class Table
         virtual const void* GetData() const = 0;
         /// Number of values. @return rows.
         virtual uint64_t GetRows() const = 0;
+        /// Change the order of some values, see ColumnValues::Permute.
+        virtual void Permute(std::size_t first, const std::vector<uint32_t>& order) = 0;
         std::string m_name; //!< name, ending in its unit
         const char* m_type; //!< numpy's name of the type
     };
@@ -190,6 +203,11 @@ class Table
             return m_values.size();
         }
 
+        void Permute(std::size_t first, const std::vector<uint32_t>& order) override
+        {
+            m_values.Permute(first, order);
+        }
+
         ColumnValues<T> m_values; //!< the values
     };
 
@@ -216,6 +234,25 @@ class Table
         return values;
     }
 
+    /// Say by which columns it is sorted; without, its rows stay in the order of the events.
+    /// @param time a column, in which the rows of each node are in order.
+    /// @param node a column: the node where the event of a row happened.
+    void SetOrder(const ColumnValues<int64_t>* time, const ColumnValues<uint32_t>* node)
+    {
+        m_time = time;
+        m_node = node;
+    }
+
+    /// Has SetOrder been called? @return true if so.
+    bool HasOrder() const
+    {
+        return m_time;
+    }
+
+    /// Sort the rows by time, then node; those of the same node and time stay in the order of the
+    /// events. Precondition: HasOrder().
+    void Sort();
+
     /// Its name. @return name.
     const std::string& GetName() const
     {
@@ -237,6 +274,8 @@ class Table
   private:
     std::string m_name;                                //!< name
     std::vector<std::unique_ptr<AnyColumn>> m_columns; //!< columns
+    const ColumnValues<int64_t>* m_time{nullptr};      //!< see SetOrder
+    const ColumnValues<uint32_t>* m_node{nullptr};     //!< see SetOrder
 };
 
 } // namespace lossless
