@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from pyorch.base.paths import Paths
 from pyorch.base.reading import read_text
+from pyorch.build.sources import present_modules
 
 _FILLER = re.compile(
     r"(?P<doc>(?:^/// [^\n]*\n)+)^(?P<head>(?:class|void)\b[^{;]*)\{\n(?P<body>.*?)^\}", re.M | re.S
@@ -25,6 +26,8 @@ _STEP = re.compile(
 _NAMED = re.compile(r'"(?P<name>\w+)": (?P<text>.*)')
 _PARENT = re.compile(r"public (?:\w+::)*(\w+)")
 _CLASS = re.compile(r"class (\w+)")
+PARTS = ("model", "helper")
+"""Folders of a module whose sources may fill tables."""
 SAMPLED, COMMON = "SampledProbe", "PortColumns::Open"
 """The class of probes that sample, and the function that adds the columns of most tables."""
 
@@ -58,8 +61,12 @@ class _Filler:
 
 
 def recorded_tables(paths: Paths) -> list[RecordedTable]:
-    """Return all tables of the modules by name. Raises UserError if a source cannot be read."""
-    files = sorted(paths.modules.glob("*/helper/*.cc"))
+    """Return all tables of the modules, also of a user's own, by name.
+
+    Raises UserError if a source cannot be read.
+    """
+    folders = [one.folder / part for one in present_modules(paths.modules) for part in PARTS]
+    files = [file for folder in folders for file in sorted(folder.glob("*.cc"))]
     fillers = [one for file in files for one in _fillers(read_text(file, str(file)))]
     known = {one.name: one for one in fillers}
     found = {table.name: table for one in fillers for table in _whole(one, known) if table.name}

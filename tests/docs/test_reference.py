@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pyorch.base.findings import models_in
 from pyorch.base.paths import Paths
 from pyorch.catalogue.editor import schema_of
+from pyorch.catalogue.new_scheme import TEMPLATES, Names, fill
 from pyorch.catalogue.reference import reference_pages
 from pyorch.catalogue.tables import recorded_tables
 from pyorch.files.entries import report_models
@@ -146,10 +147,29 @@ def test_every_column_of_every_table_is_explained() -> None:
     assert not found["drop"].sampled
 
 
+def test_the_table_of_a_module_of_ones_own_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `invoke new-scheme --kind table` writes it."""
+    folder = tmp_path / "long-wait"
+    (folder / "model").mkdir(parents=True)
+    (folder / "CMakeLists.txt").write_text("build_lib(\n  LIBNAME long-wait\n)\n")
+    template = (TEMPLATES / "table" / "table.cc").read_text(encoding="utf-8")
+    text = fill(template, Names("long-wait").words("table", 0))
+    (folder / "model" / "table.cc").write_text(text)
+    monkeypatch.setenv("PYORCH_MODULE_PATH", str(tmp_path))
+    (own,) = (one for one in recorded_tables(Paths(ROOT)) if "waited" in one.help)
+    assert [column.name for column in own.columns] == [
+        *("time_ps", "node", "peer", "class", "flow", "waited_ps")
+    ]
+    assert all(column.help for column in own.columns)
+
+
 def test_a_table_of_a_source_is_read(tmp_path: Path) -> None:
     """A parent's columns first, the common ones with their common meaning, one with its own."""
     folder = tmp_path / "ns3-modules" / "m" / "helper"
     folder.mkdir(parents=True)
+    (folder.parent / "CMakeLists.txt").write_text("build_lib(\n  LIBNAME m\n)\n")
     (folder / "m-probe.cc").write_text(
         """
 /// Leading columns.

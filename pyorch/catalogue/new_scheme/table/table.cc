@@ -29,11 +29,14 @@ TypeId
     return tid;
 }
 
+/// "@name@": each frame that waited long in an egress queue.
 void
 @Class@::Open(lossless::Fabric& /* fabric */, lossless::Table& table)
 {
     m_columns.Open(table);
+    // number of the flow
     m_flow = table.Add<uint32_t>("flow");
+    // in the queue
     m_waited = table.Add<int64_t>("waited_ps");
 }
 
