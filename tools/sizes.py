@@ -31,12 +31,12 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_010, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_070, "files setting plan.py"),
     _feature("networks", 1_030, "network"),
     _feature("networks from files", 420, "network/file.py"),
     _feature("files of other tools", 2_690, "readers cli/bring.py"),
     _feature("runs for other tools", 500, "writers cli/export.py"),
-    _feature("traffic", 2_250, "traffic"),
+    _feature("traffic", 2_290, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_610, "base"),
     _feature("a run", 1_110, "run"),
@@ -45,7 +45,7 @@ FEATURES = (
         "Slurm", 2_170, "engine/slurm cli/cancel.py cli/collect.py cli/status.py cli/submit.py"
     ),
     _feature("results, and their comparison", 1_040, "store cli/compare.py"),
-    _feature("metrics", 2_130, "metrics"),
+    _feature("metrics", 2_220, "metrics"),
     _feature(
         "lost time and the load of links",
         1_560,
@@ -62,7 +62,12 @@ FEATURES = (
     ),
     _feature("explain", 1_180, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),
-    _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py cli/schema.py"),
+    _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
+    _feature(
+        "the pages of reference",
+        420,
+        "catalogue/reference.py catalogue/tables.py cli/pages.py",
+    ),
     _feature("new schemes", 290, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 670, "trace cli/trace.py"),
     _feature("the build of the C++ modules", 2_310, "build cli/build.py"),
@@ -71,9 +76,9 @@ FEATURES = (
         1_430,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_220, "cli __main__.py"),
+    _feature("the command line", 1_140, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
-    _feature("jobs of ranks", 4_060, "addons/jobs"),
+    _feature("jobs of ranks", 4_130, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 
