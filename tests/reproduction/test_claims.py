@@ -23,6 +23,7 @@ from tools.reproduction.claims import (
     Claim,
     Evidence,
     evidence_of,
+    fits,
     grade,
     together,
     uncounted,
@@ -101,6 +102,35 @@ def test_what_was_read_in_a_document_speaks_to_a_claim() -> None:
                 assert "(cannot fail" in expect.what, (name, expect.what)
 
 
+def test_a_loss_that_ends_the_run_is_no_evidence() -> None:
+    """Where a lost frame is a failed run, "no frame is lost" cannot fail."""
+    for claim in published().claim:
+        for name, study in studies().items():
+            allowed = [form(point)["run"].get("allow_loss", False) for point in study.points]
+            for expect in study.expects:
+                if claim.key in expect.claims and expect.metric == "dropped_lossless_frames":
+                    assert not any(
+                        claim.covers(name, expect.metric, point)
+                        for point, may in zip(settings()[name], allowed, strict=True)
+                        if not may and fits(point, expect.where)
+                    ), (claim.key, name, expect.what)
+
+
+def test_what_is_left_out_of_the_evidence_is_there() -> None:
+    """Every entry of `no_evidence` names settings of a study that an expectation judges."""
+    for claim in published().claim:
+        for one in claim.no_evidence:
+            alone = claim.model_copy(update={"no_evidence": [one]})
+            assert any(
+                claim.is_about(params) and not alone.covers(name, expect.metric, params)
+                for name, study in studies().items()
+                for expect in study.expects
+                if claim.key in expect.claims
+                for params in settings()[name]
+                if fits(params, expect.where)
+            ), (claim.key, one)
+
+
 CLAIM = {"key": "c", "document": "d", "place": "p. 1", "what": "w", "published": "yes"}
 
 
@@ -134,10 +164,10 @@ def test_one_seed_is_enough_to_contradict() -> None:
     """A mean hides it: 12 and 8 are 10 in the mean, and at most 10 is not true of both."""
     each = judged(expectation(equals=None, max=10), [[10, 10], [12, 8]])
     assert counted(each) == (1, 2)
-    assert where_not(each) == "B"
+    assert where_not(each.cells) == "B"
     mean = judged(expectation(equals=None, max=10, average=True), [[10, 10], [12, 8]])
     assert counted(mean) == (2, 2)
-    assert where_not(mean) == ""
+    assert where_not(mean.cells) == ""
 
 
 def test_a_setting_without_a_value_does_not_hold() -> None:

@@ -156,6 +156,7 @@ PUBLISHED = Published.model_validate(
                 "place": "p. 1",
                 "what": "the queue settles",
                 "published": "75 KB",
+                "condition": "if it is A",
             }
         ],
         "number": [
@@ -238,10 +239,49 @@ def test_the_worst_setting_is_told() -> None:
     points = [{"variant": variant} for variant in "AB"]
     rows = make_rows(PUBLISHED, [Study("s/one", [expectation()], found, points)])
     (claim,) = claims_of(rows)
-    assert (claim.verdict, claim.says) == (PARTLY, "holds in 1 of 2 settings")
+    assert (claim.verdict, claim.says) == (PARTLY, "holds in part")
     assert claim.rows[0].against == "B"
-    line = "| p. 1 | the queue settles | holds in 1 of 2 settings | s/one: B |"
+    line = "| p. 1 | the queue settles | holds in part | if it is A | s/one |"
     assert line in to_markdown(rows, PUBLISHED).splitlines()
+
+
+def test_another_scheme_and_what_cannot_fail_are_no_evidence() -> None:
+    """Of three settings one is of another scheme, and in one nothing can go wrong."""
+    import pandas as pd
+
+    runs = pd.DataFrame({"variant": ["A", "B", "C"], "seed": 1, "queue": [90e3, 75e3, 75e3]})
+    found = evaluate([expectation()], runs, {"queue": "B"}, ["variant"])
+    study = Study("s/one", [expectation()], found, [{"variant": name} for name in "ABC"])
+    left = {"study": "s/one", "where": {"variant": "C"}, "why": "it cannot fail there"}
+    verdicts = []
+    for keys in ({}, {"schemes": ["A", "C"]}, {"schemes": ["A", "C"], "no_evidence": [left]}):
+        (claim,) = PUBLISHED.claim
+        other = Published.model_validate(
+            PUBLISHED.model_dump() | {"claim": [claim.model_dump() | keys], "number": []}
+        )
+        (row,) = make_rows(other, [study])
+        verdicts.append((row.verdict, row.found.judged))
+    assert verdicts == [(PARTLY, (0, 1, 2)), (PARTLY, (0, 2)), (REFUTED, (0,))]
+
+
+def test_of_several_things_that_a_setting_is_judged_by_one_that_holds_is_a_part() -> None:
+    """The claim is refuted only if nothing of it holds."""
+    import pandas as pd
+
+    expects = [expectation(), expectation(what="is short", expected="10KB")]
+    runs = pd.DataFrame({"variant": [""], "seed": 1, "queue": [75e3]})
+    found = evaluate(expects, runs, {"queue": "B"}, ["variant"])
+    rows = make_rows(PUBLISHED, [Study("s/one", expects, found, [{"variant": ""}])])
+    assert [row.verdict for row in rows if row.claim] == [HOLDS, REFUTED]
+    assert claims_of(rows)[0].verdict == PARTLY
+
+
+def test_a_claim_that_does_not_hold_says_when_it_does() -> None:
+    """And no verdict is a share of settings that nobody chose as a sample."""
+    published = load_published(default_paths().published)
+    for claim in claims_of(kept_rows(), published.claim):
+        assert claim.condition or claim.verdict not in (PARTLY, REFUTED), claim.what
+        assert not re.search(r"\d of \d", claim.says), claim.says
 
 
 def test_a_claim_without_evidence_is_refused() -> None:
@@ -269,8 +309,8 @@ def test_what_moved_is_listed_with_both_values() -> None:
     before, after = (make_rows(PUBLISHED, [judged(expectation(), [x])]) for x in (75e3, 90e3))
     assert moved(before, before) == []
     assert moved(before, after) == [
-        "| the queue settles | all |  | holds in 1 of 1 setting | refuted (1 setting) |",
-        "| the queue settles | s/one | settles | 1 of 1: 75 KB (1 run) | 0 of 1: 90 KB (1 run) |",
+        "| the queue settles | all |  | holds | refuted |",
+        "| the queue settles | s/one | settles | holds: 75 KB (1 run) | refuted: 90 KB (1 run) |",
     ]
 
 
@@ -426,7 +466,7 @@ def test_tables_are_what_latex_reads() -> None:
 def test_the_tables_of_the_page_are_ascii_but_for_letters() -> None:
     """Nothing that pdfLaTeX would refuse: it takes Latin letters and the escapes."""
     published = load_published(default_paths().published)
-    text = to_tex(kept_rows(), published.document)
+    text = to_tex(kept_rows(), published)
     odd = {letter for letter in text if ord(letter) > 127}
     assert odd == set(), odd
     assert escape("≤ 3 × 10^2 → “x”".replace("“", '"').replace("”", '"')).isascii()

@@ -1,10 +1,11 @@
 """The verdict on a claim of a document: over all settings that it covers, the worst counts.
 
 [[claim]] of docs/published.toml <- `claim` of the [[expect]]s of all studies -> Row (evidence)
--> Evidence: settings judged, settings that fail -> verdict: holds, holds in k of n, refuted
+-> Evidence: settings judged, settings that fail -> verdict: holds, holds in part, refuted
 
 A setting (a point of a study's plan) counts once, however many expectations judge it, and a claim
-holds in it only where all of them do.
+holds in it only where all of them do. How many settings a study has says nothing: where a verdict
+is in part, the claim's `condition` says when it holds.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from pyorch.metrics.fields import Entry, EntryName, Where
 from pyorch.report.select import absent, among, value_text
 
 if TYPE_CHECKING:
-    from pyorch.report.expect import Cell, ExpectModel, Result
+    from pyorch.report.expect import Cell, ExpectModel
 
 HOLDS, PARTLY, REFUTED = "holds", "holds in part", "refuted"
 NOT_JUDGED, NOT_RUN = "not judged", "not run"
 VERDICTS = {
     HOLDS: "in every setting and run that it covers; if it says that something can be, in at least "
     "one",
-    PARTLY: "in some settings but not in others, which the row lists",
-    REFUTED: "in no setting that it covers",
+    PARTLY: "under the condition that the row states, and not without it",
+    REFUTED: "in no setting that it covers, whatever it is judged by",
     NOT_JUDGED: "the two cannot be compared; the row says why",
     NOT_RUN: "a study has no results, or none since its settings changed",
 }
@@ -38,7 +39,7 @@ _MOST = 6  # values that a text names one by one
 
 
 class Outside(Entry):
-    """Settings that have a metric of a claim but are not covered by it, and why.
+    """Settings that have a metric of a claim but say nothing of it, and why.
 
     study: a pattern, or several. where: which of its settings (default: all). metric: which of its
     metrics.
@@ -53,12 +54,14 @@ class Outside(Entry):
 class Claim(Entry):
     """What a document claims, in our reading (`what`) and in its own words (`published`).
 
-    schemes: the variants that it is about (patterns). A metric that judges it in one study must
-    judge it in every study that has one of that name; `outside` excuses settings. `exists`: it says
-    that something can happen, so that one setting in which it does is enough. `worst_over`:
-    parameters that draw a case of the same setting, as a seed does (when something starts); of the
-    settings that differ only in these, the worst counts. If no expectation names a claim, its `why`
-    says why it is not judged, and `study` where to look.
+    condition: when it holds, with the value at which that turns; of a claim that holds, what it
+    rests on. schemes: the variants that it is about (patterns). A metric that judges it in one
+    study must judge it in every study that has one of that name; `outside` excuses settings.
+    `no_evidence`: settings that are judged and say nothing of the claim, as it cannot fail there.
+    `exists`: it says that something can happen, so that one setting in which it does is enough.
+    `worst_over`: parameters that draw a case of the same setting, as a seed does (when something
+    starts); of the settings that differ only in these, the worst counts. If no expectation names a
+    claim, its `why` says why it is not judged, and `study` where to look.
     """
 
     key: EntryName
@@ -66,8 +69,10 @@ class Claim(Entry):
     place: str = Field(min_length=1)
     what: str = Field(min_length=1)
     published: str = Field(min_length=1)
+    condition: str = ""
     schemes: list[str] = Field(default=["*"])
     outside: list[Outside] = Field(default=[])
+    no_evidence: list[Outside] = Field(default=[])
     exists: bool = False
     worst_over: list[str] = Field(default=[])
     why: str = ""
@@ -79,10 +84,20 @@ class Claim(Entry):
 
     def leaves_out(self, study: str, metric: str, point: Mapping[str, Any]) -> bool:
         """Whether an entry of `outside` excuses a setting."""
-        return any(
-            _is_one(study, one.study) and fnmatchcase(metric, one.metric) and fits(point, one.where)
-            for one in self.outside
-        )
+        return _is_of_one(self.outside, study, metric, point)
+
+    def covers(self, study: str, metric: str, point: Mapping[str, Any]) -> bool:
+        """Whether a setting that is judged is evidence."""
+        return self.is_about(point) and not _is_of_one(self.no_evidence, study, metric, point)
+
+
+def _is_of_one(
+    entries: Iterable[Outside], study: str, metric: str, point: Mapping[str, Any]
+) -> bool:
+    return any(
+        _is_one(study, one.study) and fnmatchcase(metric, one.metric) and fits(point, one.where)
+        for one in entries
+    )
 
 
 def _is_one(name: str, patterns: Sequence[str]) -> bool:
@@ -126,7 +141,7 @@ def uncounted(
         for point in points:
             judged = any(fits(point, where) for where in filters)
             left = claim.leaves_out(study, metric, point)
-            if claim.is_about(point) and not judged and not left:
+            if claim.covers(study, metric, point) and not judged and not left:
                 yield Uncounted(claim.key, study, metric, setting_text(point))
 
 
@@ -200,12 +215,12 @@ def together(parts: Iterable[tuple[str, Evidence]]) -> tuple[int, int]:
     return len(judged - failed), len(judged)
 
 
-def where_not(result: Result) -> str:
-    """The settings in which an expectation does not hold, "" if it does everywhere."""
-    against = [cell for cell in result.cells if not cell.holds]
+def where_not(cells: Sequence[Cell]) -> str:
+    """The settings of these in which an expectation does not hold, "" if it does everywhere."""
+    against = [cell for cell in cells if not cell.holds]
     if not against:
         return ""
-    varied = [name for name in against[0].setting if _varies(name, result.cells)]
+    varied = [name for name in against[0].setting if _varies(name, cells)]
     named = [_named(name, [cell.setting[name] for cell in against]) for name in varied]
     return ", ".join(text for text in named if text)
 

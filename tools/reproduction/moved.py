@@ -29,7 +29,7 @@ def _said(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
         found[claim.what, "all", ""] = claim.says
         for row in claim.rows:
             where = f" ({row.where})" if row.where else ""
-            found[claim.what, row.study, row.evidence + where] = f"{row.says}: {row.ours}"
+            found[claim.what, row.study, row.evidence + where] = f"{row.verdict}: {row.ours}"
     return found
 
 

@@ -36,11 +36,12 @@ from tools.reproduction.claims import (
     Claim,
     Evidence,
     evidence_of,
+    fits,
     grade,
     together,
     where_not,
 )
-from tools.reproduction.published import CLOSED_FORMS, Document, Number, Published
+from tools.reproduction.published import CLOSED_FORMS, Number, Published
 
 SETTING, NOT_MODELLED, SAME, OTHER = "setting", "not modelled", "the same", "another"
 FACTS = {
@@ -55,7 +56,7 @@ _COLUMNS = (
     *("origin", "judged", "ours", "settings judged", "settings failed", "verdict", "against"),
     *("why", "settings"),
 )
-_SHORT = 60  # letters of settings that a line of the Markdown names
+_MOST = 3  # studies that a line names
 _COLOURS = {HOLDS: "good", REFUTED: "bad", SETTING: "", NOT_MODELLED: "", SAME: ""}
 
 
@@ -96,12 +97,6 @@ class Row:
         return with_origin(self.judged, self.origin)
 
     @property
-    def says(self) -> str:
-        """In how many settings it holds: "5 of 8"; the verdict if it was not judged."""
-        found = self.found
-        return f"{found.holds} of {len(found.judged)}" if found.judged else self.verdict
-
-    @property
     def key(self) -> tuple[str, ...]:
         """What distinguishes a row from all others, regardless of what was measured."""
         said = (self.published, self.origin, self.judged)
@@ -110,29 +105,38 @@ class Row:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with all its evidence. holds: settings in which it holds, of `total`."""
+    """A claim with all its evidence. condition: as in published.toml."""
 
     document: str
     place: str
     what: str
     published: str
+    condition: str
     verdict: str
-    holds: int
-    total: int
     exists: bool
     rows: tuple[Row, ...]
 
     @property
     def says(self) -> str:
-        """The verdict in words: "holds in 5 of 8 settings"."""
-        if self.verdict in (NOT_JUDGED, NOT_RUN):
-            return self.verdict
-        settings = "setting" if self.total == 1 else "settings"
-        if self.verdict == REFUTED:
-            return f"refuted ({self.total} {settings})"
-        if self.exists:
-            return f"shown in {self.holds} of {self.total} {settings}"
-        return f"holds in {self.holds} of {self.total} {settings}"
+        """The verdict in words; "shown" of what holds in one setting and need not in all."""
+        return "shown" if self.exists and self.verdict == HOLDS else self.verdict
+
+    @property
+    def when(self) -> str:
+        """The condition; of what is not judged the reason."""
+        reasons = dict.fromkeys(row.why for row in self.rows if row.why)
+        return self.condition or (" ".join(reasons) if self.verdict == NOT_JUDGED else "")
+
+    @property
+    def studies(self) -> str:
+        """The studies that judge it, or have its numbers; of many the first, and how many more."""
+        names = list(dict.fromkeys(row.study for row in self.rows if row.study))
+        shown = (
+            names
+            if len(names) <= _MOST
+            else [*names[: _MOST - 1], f"{len(names) - _MOST + 1} more"]
+        )
+        return ", ".join(shown)
 
 
 @dataclass(frozen=True)
@@ -192,10 +196,10 @@ def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     said = (claim.document, claim.place, claim.what, claim.published, claim.key)
     base = Row(*said, exists=claim.exists)
     rows = [
-        _evidence(base, study, number, expect, claim.worst_over)
+        _evidence(base, study, number, expect, claim)
         for study in studies
         for number, expect in enumerate(study.expects)
-        if claim.key in expect.claims
+        if claim.key in expect.claims and _speaks(claim, study, expect)
     ]
     if rows:
         return rows
@@ -207,9 +211,13 @@ def _of_claim(claim: Claim, studies: Sequence[Study]) -> list[Row]:
     return [replace(base, study=claim.study, why=claim.why)]
 
 
-def _evidence(
-    base: Row, study: Study, number: int, expect: ExpectModel, worst_over: Sequence[str]
-) -> Row:
+def _speaks(claim: Claim, study: Study, expect: ExpectModel) -> bool:
+    """Whether any setting of an expectation is evidence for a claim."""
+    mine = [point for point in study.points if fits(point, expect.where)]
+    return not mine or any(claim.covers(study.name, expect.metric, point) for point in mine)
+
+
+def _evidence(base: Row, study: Study, number: int, expect: ExpectModel, claim: Claim) -> Row:
     """The row of an expectation for a claim."""
     row = replace(
         base,
@@ -226,14 +234,15 @@ def _evidence(
     ours = result.measured() + study.note
     if not expect.comparable:
         return replace(row, ours=ours, why=expect.why)
-    found = evidence_of(result.cells, study.points, worst_over)
+    cells = [cell for cell in result.cells if claim.covers(study.name, expect.metric, cell.setting)]
+    found = evidence_of(cells, study.points, claim.worst_over)
     verdict = found.verdict if found.judged else NOT_RUN
     why = expect.why if verdict != HOLDS else ""
     if verdict in (PARTLY, REFUTED):
         why = f"{result.difference()}. {why}".strip()
     if verdict == HOLDS and result.margin():
         ours += f"; {result.margin()}"
-    against = where_not(result) if verdict in (PARTLY, REFUTED) else ""
+    against = where_not(cells) if verdict in (PARTLY, REFUTED) else ""
     return replace(row, ours=ours, found=found, verdict=verdict, against=against, why=why)
 
 
@@ -262,23 +271,29 @@ def _computed(number: Number) -> tuple[str, str]:
     return f"{text} ({(found.value / wanted.value - 1) * 100:+.2g} %)".replace("-", "−"), OTHER
 
 
-def claims_of(rows: Iterable[Row]) -> list[Judged]:
-    """The claims of the rows, in their order, each with all its evidence."""
+def claims_of(rows: Iterable[Row], claims: Iterable[Claim] = ()) -> list[Judged]:
+    """The claims of the rows, in their order, each with all its evidence.
+
+    claims: those of published.toml, for their conditions.
+    """
     parts: dict[str, list[Row]] = {}
     for row in rows:
         if row.claim:
             parts.setdefault(row.claim, []).append(row)
-    return [_judged(mine) for mine in parts.values()]
+    conditions = {claim.key: claim.condition for claim in claims}
+    return [_judged(mine, conditions.get(key, "")) for key, mine in parts.items()]
 
 
-def _judged(mine: Sequence[Row]) -> Judged:
+def _judged(mine: Sequence[Row], condition: str) -> Judged:
     """A claim, from all rows of its evidence. It stays open if something was not run."""
     one = mine[0]
     holds, total = together((row.study, row.found) for row in mine)
     verdict = grade(holds, total, exists=one.exists)
+    if verdict == REFUTED and any(row.verdict in (HOLDS, PARTLY) for row in mine):
+        verdict = PARTLY  # of several things that a setting was judged by
     verdict = NOT_RUN if any(row.verdict == NOT_RUN for row in mine) else verdict
     said = (one.document, one.place, one.what, one.published)
-    return Judged(*said, verdict, holds, total, one.exists, tuple(mine))
+    return Judged(*said, condition, verdict, one.exists, tuple(mine))
 
 
 def facts_of(rows: Iterable[Row]) -> list[Row]:
@@ -368,7 +383,7 @@ def fact_counts(rows: Iterable[Row]) -> list[tuple[str, int]]:
 
 def to_markdown(rows: Sequence[Row], published: Published) -> str:
     """docs/reproduction.md: a line for each claim; the CSV beside it has the evidence."""
-    claims = claims_of(rows)
+    claims = claims_of(rows, published.claim)
     lines = [
         "# Reproduction",
         "",
@@ -376,9 +391,8 @@ def to_markdown(rows: Sequence[Row], published: Published) -> str:
         "`invoke report all` from the results of all studies and `docs/published.toml`;",
         "do not edit.",
         "",
-        "A claim's verdict is over all settings that it covers, in all studies. A setting counts",
-        "once, and a claim holds in it only if every run of it meets every expectation. The last",
-        "column names the studies in which it fails: the settings, or how many of them.",
+        "A claim holds if every run of every setting that it covers meets every expectation, in",
+        "all studies. Otherwise its row says when it holds, and at which value that turns.",
         "`reproduction.csv` has each expectation with its criterion, our number and the settings",
         "in which it fails; `results/reproduction/index.html` shows and filters them, with the",
         "words of the documents. Terms are in the [glossary](glossary.md).",
@@ -389,9 +403,12 @@ def to_markdown(rows: Sequence[Row], published: Published) -> str:
     ]
     for document in published.document:
         lines += ["", f"## {document.title}", ""]
-        lines += ["| where | claim | verdict | where not, or why |", "|---|---|---|---|"]
         lines += [
-            _cells(claim.place, claim.what, claim.says, _but(claim))
+            "| where | claim | verdict | when, or why not | studies |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [
+            _cells(claim.place, claim.what, claim.says, claim.when, claim.studies)
             for claim in claims
             if claim.document == document.key
         ]
@@ -406,58 +423,33 @@ def _cells(*texts: str) -> str:
     return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
 
-def _but(claim: Judged) -> str:
-    """Where a claim does not hold, study by study; why, if it is not judged."""
-    if claim.verdict == NOT_JUDGED:
-        return " ".join(dict.fromkeys(row.why for row in claim.rows if row.why))
-    if claim.exists and claim.holds:
-        return ""
-    failed = [row for row in claim.rows if row.found.failed]
-    return "; ".join(
-        _study_but(study, [row for row in failed if row.study == study], claim)
-        for study in dict.fromkeys(row.study for row in failed)
-    )
-
-
-def _study_but(study: str, failed: Sequence[Row], claim: Judged) -> str:
-    """The settings of a study in which a claim fails; their number, if it takes many words."""
-    against = ". ".join(dict.fromkeys(row.against for row in failed if row.against))
-    if len(against) <= _SHORT:
-        return f"{study}: {against}" if against else study
-    holds, total = together((study, row.found) for row in claim.rows if row.study == study)
-    return f"{study}: {total - holds} of {total}"
-
-
-def to_tex(rows: Sequence[Row], documents: Sequence[Document]) -> str:
+def to_tex(rows: Sequence[Row], published: Published) -> str:
     """One booktabs table a document: its claims."""
-    heads = ("Where", "Claim", "Published", "Studies", "Verdict")
-    claims = claims_of(rows)
+    heads = ("Where", "Claim", "Published", "Studies", "Verdict", "When, or why not")
+    claims = claims_of(rows, published.claim)
     return "\n".join(
         booktabs(
             heads,
             [
                 (
-                    claim.place,
-                    claim.what,
-                    claim.published,
-                    ", ".join(dict.fromkeys(row.study for row in claim.rows)),
-                    claim.says,
+                    *(claim.place, claim.what, claim.published),
+                    *(claim.studies, claim.says, claim.when),
                 )
                 for claim in claims
                 if claim.document == document.key
             ],
             caption=document.title,
             label=f"tab:{document.key}",
-            widths=(0.15, 0.35, 0.17, 0.18, 0.15),
+            widths=(0.11, 0.25, 0.17, 0.13, 0.08, 0.26),
             long=True,
         )
-        for document in documents
+        for document in published.document
     )
 
 
 def to_html(rows: Sequence[Row], published: Published, links: Mapping[str, str]) -> str:
     """The page. links: from a study to its report, for those that have one."""
-    claims = claims_of(rows)
+    claims = claims_of(rows, published.claim)
     parts = [
         (doc, [claim for claim in claims if claim.document == doc.key])
         for doc in published.document
@@ -489,7 +481,7 @@ def write_page(
         "index.html": to_html(rows, published, links),
         "reproduction.csv": to_csv(rows),
         "reproduction.md": to_markdown(rows, published),
-        "reproduction.tex": to_tex(rows, published.document),
+        "reproduction.tex": to_tex(rows, published),
     }
     for name, text in texts.items():
         write_atomically(folder / name, text)
