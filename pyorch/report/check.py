@@ -42,6 +42,7 @@ SUMMARY_NUMBERS = (
 
 
 MORE_NUMBERS = (
+    "withheld_time_ps",
     "blocked_by_host_formed_ps",
     "blocked_by_host_queues",
     "cnps_received",

@@ -276,6 +276,9 @@ class LosslessTest : public TestCase
                                   bm,
                                   "the queue never reaches Bm, round " << round);
             NS_TEST_ASSERT_MSG_EQ(summary.at("pause_time_ps"), 0, "nobody waits, round " << round);
+            NS_TEST_ASSERT_MSG_GT(summary.at("withheld_time_ps"),
+                                  0,
+                                  "but rates withhold, round " << round);
         }
     }
 

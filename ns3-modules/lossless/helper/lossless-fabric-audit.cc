@@ -270,6 +270,10 @@ FabricAudit::Report(Summary& summary) const
             const Port& port = node->GetPort(index);
             summary["pauses_sent"] += static_cast<double>(port.GetCounters().pausesSent);
             summary["pause_time_ps"] += static_cast<double>(port.GetPausedTime());
+            if (port.GetEgress().GetHolds().IsGated())
+            {
+                summary["withheld_time_ps"] += static_cast<double>(port.GetWithheldTime());
+            }
             summary["control_frames_sent"] += static_cast<double>(port.GetCounters().controlOut);
             summary["control_frames_ignored"] += static_cast<double>(port.GetChain().GetIgnored());
             summary["data_hops"] += static_cast<double>(port.GetCounters().dataIn);

@@ -245,7 +245,24 @@ Egress::MayGo(uint16_t queue, int64_t now)
         return true;
     }
     m_wakeTime = std::min(m_wakeTime, earliest);
+    if (m_orderModels.empty()) // else it may wait for another queue
+    {
+        m_holds.Withhold(queue % N_CLASSES, now);
+    }
     return false;
+}
+
+void
+Egress::NoteHeldUntil(uint8_t cls, int64_t until)
+{
+    m_holds.EndWithheld(1U << cls, NowPs());
+    m_holds.NoteHeldUntil(cls, until);
+}
+
+void
+Egress::EndWithheld()
+{
+    m_holds.EndWithheld((1U << N_CLASSES) - 1, NowPs());
 }
 
 int
@@ -553,6 +570,10 @@ Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choo
     if (kept.empty())
     {
         Reopen(queue);
+    }
+    if (GetBytes(frames.GetClass()) == 0)
+    {
+        m_holds.EndWithheld(1U << frames.GetClass(), NowPs());
     }
     TellTrace(frames.GetClass());
     NotifyChange();

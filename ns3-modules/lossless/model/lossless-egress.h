@@ -170,9 +170,15 @@ class Egress
 
     /// A class is held back until a time, as by a pause.
     /// @param cls class. @param until ps.
-    void NoteHeldUntil(uint8_t cls, int64_t until)
+    void NoteHeldUntil(uint8_t cls, int64_t until);
+
+    /// A frame starts transmission: no rate keeps the line idle.
+    void NoteBusy()
     {
-        m_holds.NoteHeldUntil(cls, until);
+        if (m_holds.IsWithheld())
+        {
+            EndWithheld();
+        }
     }
 
     /// @return who holds back its classes.
@@ -244,6 +250,7 @@ class Egress
         }
     }
 
+    void EndWithheld();
     bool MayGo(uint16_t queue, int64_t now);
     int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
     /// The queue of the class that lacks its minimum first, or -1.

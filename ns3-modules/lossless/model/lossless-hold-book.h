@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace ns3
@@ -51,6 +52,7 @@ class HoldBook
         {
             return false;
         }
+        EndWithheld(1U << cls, now);
         if (!on)
         {
             holds.time += now - holds.since;
@@ -67,6 +69,7 @@ class HoldBook
     {
         m_wasBlocked = true;
         m_holds[cls].blocked += on ? 1 : -1;
+        EndWithheld(1U << cls, now);
         if (!on)
         {
             NoteHeldUntil(cls, now);
@@ -79,6 +82,54 @@ class HoldBook
     void NoteHeldUntil(uint8_t cls, int64_t until)
     {
         m_holds[cls].until = std::max(m_holds[cls].until, until);
+    }
+
+    /// @return true if the port has gates.
+    bool IsGated() const
+    {
+        return m_gated;
+    }
+
+    /// The line falls idle although a gate's rate alone keeps a class's frames: it is neither
+    /// paused nor held back to a known time. Counts until EndWithheld.
+    /// @param cls class. @param now ps.
+    void Withhold(uint8_t cls, int64_t now)
+    {
+        const uint32_t bit = 1U << cls;
+        if (!(m_withheld & bit) && !IsPaused(cls) && m_holds[cls].until <= now)
+        {
+            m_withheld |= bit;
+            m_holds[cls].withheldSince = now;
+        }
+    }
+
+    /// @return true if a class is withheld; tested for every frame.
+    bool IsWithheld() const
+    {
+        return m_withheld != 0;
+    }
+
+    /// Classes are no longer withheld: the line is busy, or something else holds them back.
+    /// @param classes bit c: class c. @param now ps.
+    void EndWithheld(uint32_t classes, int64_t now)
+    {
+        for (uint32_t left = m_withheld & classes; left; left &= left - 1)
+        {
+            m_withheldTime += now - m_holds[std::countr_zero(left)].withheldSince;
+        }
+        m_withheld &= ~classes;
+    }
+
+    /// Total time, summed over classes, for which the line was idle although frames waited that
+    /// nothing but a rate kept. @param now ps. @return ps.
+    int64_t GetWithheldTime(int64_t now) const
+    {
+        int64_t time = m_withheldTime;
+        for (uint32_t left = m_withheld; left; left &= left - 1)
+        {
+            time += now - m_holds[std::countr_zero(left)].withheldSince;
+        }
+        return time;
     }
 
     /// @param cls class. @return true if it is paused.
@@ -132,11 +183,12 @@ class HoldBook
     /// What holds a class back.
     struct Holds
     {
-        uint32_t pauses{0};  //!< flow controls that pause it
-        uint32_t blocked{0}; //!< queues of it that are blocked
-        int64_t since{0};    //!< when pauses was last 0 or became 0 (ps)
-        int64_t time{0};     //!< total of pauses that have ended (ps)
-        int64_t until{0};    //!< see GetHeldUntil (ps)
+        uint32_t pauses{0};       //!< flow controls that pause it
+        uint32_t blocked{0};      //!< queues of it that are blocked
+        int64_t since{0};         //!< when pauses was last 0 or became 0 (ps)
+        int64_t time{0};          //!< total of pauses that have ended (ps)
+        int64_t until{0};         //!< see GetHeldUntil (ps)
+        int64_t withheldSince{0}; //!< see Withhold (ps)
     };
 
     /// Derive the bit of a class.
@@ -148,6 +200,8 @@ class HoldBook
     }
 
     uint32_t m_held{0};                     //!< bit c: class c is held; tested for every frame
+    uint32_t m_withheld{0};                 //!< bit c: class c is withheld
+    int64_t m_withheldTime{0};              //!< total that has ended (ps)
     bool m_gated{false};                    //!< the port has gates
     bool m_wasBlocked{false};               //!< see WasBlocked
     std::array<Holds, N_CLASSES> m_holds{}; //!< by class

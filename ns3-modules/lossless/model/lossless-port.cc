@@ -547,6 +547,7 @@ Port::Repeat(LinkRetry::Repeat next)
 void
 Port::PutOnWire(Frame* frame, int64_t time)
 {
+    m_egress.NoteBusy();
     if (frame) [[likely]]
     {
         m_peer->m_inbound.Send(time + m_delay, frame);

@@ -306,6 +306,13 @@ class Port : public LinkEnd
         return m_egress.GetHolds().GetPausedTime(NowPs());
     }
 
+    /// Total time, summed over classes, for which the line was idle although frames waited that
+    /// nothing but a rate of a flow control kept. @return ps.
+    int64_t GetWithheldTime() const
+    {
+        return m_egress.GetHolds().GetWithheldTime(NowPs());
+    }
+
     /// Total time for which a class was paused until now.
     /// @param cls class. @return ps.
     int64_t GetPausedTime(uint8_t cls) const
