@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyorch.engine.slurm import state as states
     from pyorch.engine.slurm.cluster import Asked, Cancelled, Sent
     from pyorch.engine.slurm.state import SweepState
-    from pyorch.explain.explanation import Explanation
+    from pyorch.explain.base import Explained
     from pyorch.files.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
@@ -359,8 +359,10 @@ class Study:
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
         told: Tell = _unheard,
-    ) -> Explanation:
-        """Explain a deadlocked run, and the effect of cures (docs/deadlock-lab.md).
+    ) -> Explained:
+        """Explain a run: a deadlock and the effect of cures, or where its flows lost time.
+
+        docs/why.md and docs/deadlock-lab.md. An `Explanation` of a deadlock, else a `Slow`.
 
         run: number, hash or title. out: a folder for a page about it, with captures; "": one in its
         results. told: gets a line after each stage. The same call resumes after an interruption.

@@ -1,4 +1,4 @@
-"""`explain`: what happened in a run that deadlocked or waits for a host, and what cures do."""
+"""`explain`: why a run deadlocked and what cures do, or where its flows lost time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import textwrap
 from collections.abc import Sequence
 
 from pyorch.cli.base import OK, command
+from pyorch.explain.base import Explained
 from pyorch.explain.explanation import Explanation
 from pyorch.explain.page import HEADS, grouped, row_of
+from pyorch.explain.slow import Slow, Table
 from pyorch.remarks import runs_text
+from pyorch.report.quantities import show
 from pyorch.study import Study
 
 WIDTH = 100
@@ -23,7 +26,7 @@ def explain_run(
     overrides: Sequence[str] = (),
     seeds: str = "",
 ) -> int:
-    """Write the page of a run that deadlocked, and print a summary."""
+    """Write the page of a run, and print a summary."""
     study = Study.named(name, overrides, seeds=seeds)
     found = study.explain(run, out, jobs, lambda line: print(line, flush=True))
     _tell(found)
@@ -36,15 +39,29 @@ def explain_run(
     return OK
 
 
-def _tell(found: Explanation) -> None:
-    print()
-    for number, sentence in enumerate(found.story.sentences(), start=1):
+def _tell(found: Explained) -> None:
+    print(f"\n{textwrap.fill(found.answer, WIDTH)}" if isinstance(found, Slow) else "")
+    for number, sentence in enumerate(found.sentences(), start=1):
         print(textwrap.fill(f"{number}. {sentence}", WIDTH, subsequent_indent="   "))
-    for note in found.story.notes():
-        print(note)
-    if found.outcomes:
+    for note in found.notes():
+        print(textwrap.fill(note, WIDTH))
+    if isinstance(found, Slow):
+        for table in found.tables():
+            _tell_table(table)
+        print(f"\ntables:   {show(found.tables_bytes, 'B')}")
+    elif isinstance(found, Explanation) and found.outcomes:
         _tell_cures(found)
     print(f"\nruns:     {found.store.root}; {runs_text(found.simulated)} simulated now")
+
+
+def _tell_table(table: Table) -> None:
+    """Print a table; the last column is cut where the others would break."""
+    rows = [table.heads, *table.rows]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(table.heads) - 1)]
+    print(f"\n{table.title}")
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
+        print("  ".join([*cells, row[-1]]))
 
 
 def _tell_cures(found: Explanation) -> None:

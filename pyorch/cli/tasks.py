@@ -118,7 +118,7 @@ def explain(
     out: Annotated[str, "folder to write into; default results/NAME/explain/pages/HASH"] = "",
     jobs: Jobs = None,
 ) -> int:
-    """Say what happened in a run that deadlocked, and what each cure would have done.
+    """Say where the flows of a run lost time, or how it deadlocked and what cures would have done.
 
     Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
     """

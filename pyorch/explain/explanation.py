@@ -1,7 +1,8 @@
-"""Explanation of a deadlocked run: the events, captures, and the effect of cures.
+"""Explanation of a run: of its deadlock, or of what its flows waited for.
 
-The run is repeated with the necessary tables (`pyorch.explain.story`), with taps on the ports of
-its cycle (`pyorch.trace`), and once with each cure that installed packages bring.
+A run that deadlocked is repeated with the necessary tables (`pyorch.explain.story`), with taps on
+the ports of its cycle (`pyorch.trace`), and once with each cure that installed packages bring. Any
+other is repeated with every frame on every link (`pyorch.explain.delays`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ from pyorch.base.findings import Findings
 from pyorch.base.units import format_time
 from pyorch.engine import LocalEngine
 from pyorch.engine.log import log_tail
+from pyorch.explain.base import Explained, Wires
+from pyorch.explain.delays import TABLES, delays_of
 from pyorch.explain.outcomes import (
     AS_IT_WAS,
     GROUP,
@@ -30,12 +34,13 @@ from pyorch.explain.outcomes import (
     spec_of,
     tables_agree,
 )
-from pyorch.explain.story import DIGITS, Blocked, Egress, Story, read_blocked, read_story
+from pyorch.explain.slow import Slow
+from pyorch.explain.story import DIGITS, Blocked, Story, read_blocked, read_story
 from pyorch.metrics import known_numbers
 from pyorch.network import topology
 from pyorch.network.topology import Topology
-from pyorch.notebook import Readable
 from pyorch.plan import RunSpec
+from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.setting.experiment import resolve_traces
 from pyorch.store.store import Store
@@ -48,6 +53,10 @@ if TYPE_CHECKING:
 
 FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
+OF_STORY = ("deadlock", "pause", "pause_tree")
+"""Tables of a story, besides `rate`."""
+MOST_HOPS = 20_000_000
+"""Of a run's data frames, if all of these are recorded: 1 GB of memory for each 4,000,000."""
 INTERVALS = 200
 """Number of intervals of the table `rate` in a run."""
 WORDS = ("no deadlock", "broken", "deadlock", "not judged", "not tried")
@@ -57,35 +66,28 @@ AROUND = 20_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Readable):
-    """The explanation of a run. spec: the study's run; told: the same with the tables of the story.
+class Explanation(Explained):
+    """The explanation of a run that deadlocked, or in which queues wait for a host.
 
     outcomes: of the run as it was, and with each cure; none if it waits for a host that pauses
-    forever, or if no package brings cures. simulated: number of runs that were not in the store.
-    page: its index.html and captures, if it was written.
+    forever, or if no package brings cures.
     """
 
-    plan: Plan
-    store: Store
-    spec: RunSpec
-    told: RunSpec
-    network: Topology
     story: Story | Blocked
     outcomes: tuple[Outcome, ...]
-    simulated: int
-    page: tuple[Path, Wires | None] | None = None
+
+    @override
+    def sentences(self) -> tuple[str, ...]:
+        """Its story."""
+        return self.story.sentences()
+
+    @override
+    def notes(self) -> list[str]:
+        """What a reader must know besides the story."""
+        return self.story.notes()
 
     @property
-    def run_hash(self) -> str:
-        """Hash of the study's run."""
-        return self.spec.hash(self.plan.build.fingerprint)
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its page."""
-        return self.store.root / "pages" / self.run_hash
-
-    @property
+    @override
     def answer(self) -> str:
         """The answer in two sentences: when, which queues, and how many of the cures help."""
         if isinstance(self.story, Blocked):
@@ -123,77 +125,138 @@ def _word(outcome: Outcome) -> str:
     return "deadlock" if outcome.is_stuck else "broken" if outcome.deadlocks else "no deadlock"
 
 
-@dataclass(frozen=True)
-class Wires:
-    """Captures around the closing of the cycle. start, stop: ps.
-
-    pcaps: one for each port of the cycle. closing: the one that contains the pause that closed the
-    cycle.
-    """
-
-    start: int
-    stop: int
-    pcaps: Mapping[Egress, Captured]
-    closing: Captured | None
-    animation: Path
-    frames: int
-
-
 def explain(
     plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], object] = lambda _: None
-) -> Explanation:
-    """Explain a run that deadlocked, or in which queues wait for a host that pauses forever.
+) -> Explanation | Slow:
+    """Explain a run: its deadlock, the host that its queues wait for, or what its flows wait for.
 
     run: number, hash or title. jobs: runs at once.
 
     Everything is stored, so that the same call resumes after an interruption. tell: called with a
-    line after each stage. Raises UserError, also if no queues wait; KeyboardInterrupt.
+    line after each stage. Raises UserError; KeyboardInterrupt.
     """
+    spec = find_run(plan.specs, plan.build.fingerprint, run)
+    network = topology.build(spec.setting.topology)
+    store = Store(plan.store.paths, f"{plan.store.name}/{FOLDER}")
+    stage = _Stage(plan, store, spec, network, jobs, tell)
+    if _is_stuck(stage.known()):
+        told = stage.of_story
+        numbers = known_numbers(_summary_of(store, told, plan.build.fingerprint))
+        if _is_stuck(numbers):
+            return _of_deadlock(stage, told, numbers)
+    return _of_delays(stage)
+
+
+def _is_stuck(numbers: Mapping[str, Any]) -> bool:
+    return bool(numbers.get("deadlocked") or numbers.get("blocked_by_host"))
+
+
+@dataclass
+class _Stage:
+    """A run that is being explained. simulated: number of runs that were made for it."""
+
+    plan: Plan
+    store: Store
+    spec: RunSpec
+    network: Topology
+    jobs: int | None
+    tell: Callable[[str], object]
+    simulated: int = 0
+
+    def known(self) -> Mapping[str, Any]:
+        """The numbers of the study's run, or of the one that its story needs."""
+        store, fingerprint = self.plan.store, self.plan.build.fingerprint
+        if store.is_done(self.spec.hash(fingerprint)):
+            return known_numbers(_summary_of(store, self.spec, fingerprint))
+        return known_numbers(_summary_of(self.store, self.of_story, fingerprint))
+
+    @cached_property
+    def of_story(self) -> RunSpec:
+        """The run with the tables that a story needs."""
+        network = self.network
+        ports = [
+            f"{network.names[near]}:{network.names[host]}"
+            for host in network.hosts.tolist()
+            for near in [network.racks[host]]
+        ]
+        period = max(self.spec.setting.run.latest_end // INTERVALS, 1)
+        rate = {"table": "rate", "ports": ports, "period": format_time(period)}
+        return self.told([*({"table": one} for one in OF_STORY), rate])
+
+    def told(self, tables: Sequence[Mapping[str, Any]]) -> RunSpec:
+        """The run, continued to its end, with some tables and no others; made if it is missing."""
+        types = self.plan.experiment.types
+        assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+        told = _told(self.store, self.spec, types, self.network, tables)
+        self.simulated += _make(self.plan, self.store, [told], self.jobs)
+        _summary_of(self.store, told, self.plan.build.fingerprint)
+        return told
+
+
+def _summary_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, Any]:
+    """The numbers of a run that should be done. Raises a UserError that says why it is not."""
+    run_hash = spec.hash(fingerprint)
+    if not store.is_done(run_hash):
+        log = store.failure(run_hash).log
+        raise UserError([Problem(f"RUN {spec.title}", f"it fails, as {log} says")])
+    found: dict[str, Any] = store.read_summary(run_hash)["summary"]
+    return found
+
+
+def _of_delays(stage: _Stage) -> Slow:
+    """Explain what the flows of a run that does not deadlock wait for."""
+    plan, store = stage.plan, stage.store
+    hops = int(stage.known().get("data_hops") or 0)
+    if hops > MOST_HOPS:
+        what = f"its data frames pass {hops:,} links: too many to follow each"
+        hint = "a shorter run: --set run.duration=..., or fewer flows"
+        raise UserError([Problem(f"RUN {stage.spec.title}", what, f"at most {MOST_HOPS:,}", hint)])
+    stage.tell(f"the run once more, with every frame on every link: {hops:,} of data")
+    told = stage.told([{"table": one} for one in TABLES])
     fingerprint = plan.build.fingerprint
-    spec = find_run(plan.specs, fingerprint, run)
-    if not spec.setting.run.oracle:
-        what = "deadlocks are unknown: the run has [run] oracle = false"
-        raise UserError([Problem(f"RUN {run}", what, None, "--set run.oracle=true")])
+    run_hash = told.hash(fingerprint)
     types = plan.experiment.types
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-    store = Store(plan.store.paths, f"{plan.store.name}/{FOLDER}")
-    network = topology.build(spec.setting.topology)
-    told = _told(store, spec, types, network)
-    simulated = _make(plan, store, [told], jobs)
-    if not store.is_done(told.hash(fingerprint)):
-        log = store.failure(told.hash(fingerprint)).log
-        raise UserError([Problem(f"RUN {run}", f"it fails, as {log} says")])
-    numbers = known_numbers(store.read_summary(told.hash(fingerprint))["summary"])
-    _check(numbers, run)
+    run = ReportData.of(store, [told], fingerprint).run(run_hash)
+    found = tuple(delays_of(run, types))
+    size = sum(file.stat().st_size for file in store.folder(run_hash).glob("*.parquet"))
+    return Slow(
+        plan, store, stage.spec, told, stage.network, stage.simulated, found, tables_bytes=size
+    )
+
+
+def _of_deadlock(stage: _Stage, told: RunSpec, numbers: Mapping[str, Any]) -> Explanation:
+    """Explain a run that deadlocked, or in which queues wait for a host that pauses forever."""
+    plan, store, spec, network = stage.plan, stage.store, stage.spec, stage.network
+    run_hash = told.hash(plan.build.fingerprint)
     if not numbers.get("deadlocked"):
         hosts = {network.names[host] for host in network.hosts.tolist()}
-        blocked = read_blocked(store, told.hash(fingerprint), hosts)
-        return Explanation(plan, store, spec, told, network, blocked, (), simulated)
-    story = read_story(store, told.hash(fingerprint))
-    tell(f"the run: a deadlock of {len(story.cycle)} queues")
+        blocked = read_blocked(store, run_hash, hosts)
+        return Explanation(plan, store, spec, told, network, stage.simulated, blocked, ())
+    story = read_story(store, run_hash)
+    stage.tell(f"the run: a deadlock of {len(story.cycle)} queues")
+    types = plan.experiment.types
     bring = [doors.load(point) for point in doors.points(GROUP)]
     cures = [cure for cures_of in bring for cure in cures_of(spec, types, store.paths)]
     specs = {cure.name: _spec(plan, store, spec, told, cure) for cure in cures}
     if cures:
-        tell(f"the cures: {len(cures)} runs")
+        stage.tell(f"the cures: {len(cures)} runs")
     wanted = [one for one in specs.values() if not isinstance(one, str)]
-    simulated += _make(plan, store, wanted, jobs)
+    simulated = stage.simulated + _make(plan, store, wanted, stage.jobs)
     outcomes = tuple(_outcome(plan, store, cure, specs[cure.name]) for cure in cures)
-    return Explanation(plan, store, spec, told, network, story, outcomes, simulated)
+    return Explanation(plan, store, spec, told, network, simulated, story, outcomes)
 
 
-def _told(store: Store, spec: RunSpec, types: Catalogue, network: Topology) -> RunSpec:
-    """The run, continued to its end, with the tables of its story and no others."""
-    ports = [
-        f"{network.names[near]}:{network.names[host]}"
-        for host in network.hosts.tolist()
-        for near in [network.racks[host]]
-    ]
-    period = max(spec.setting.run.latest_end // INTERVALS, 1)
-    rate = {"table": "rate", "ports": ports, "period": format_time(period)}
-    asked = [{"table": "deadlock"}, {"table": "pause"}, {"table": "pause_tree"}, rate]
+def _told(
+    store: Store,
+    spec: RunSpec,
+    types: Catalogue,
+    network: Topology,
+    tables: Sequence[Mapping[str, Any]],
+) -> RunSpec:
+    """The run, continued to its end, with some tables and no others."""
     findings = Findings("explain")
-    traces = resolve_traces(asked, network, None, findings, types)
+    traces = resolve_traces(tables, network, None, findings, types)
     if findings.problems:
         raise UserError(findings.problems)
     setting = replace(
@@ -204,19 +267,6 @@ def _told(store: Store, spec: RunSpec, types: Catalogue, network: Topology) -> R
         params={"variant": ""},
     )
     return RunSpec(setting, spec.seed)
-
-
-def _check(numbers: Mapping[str, Any], run: str) -> None:
-    """Raise a UserError that says why a run cannot be explained, unless it deadlocked."""
-    if numbers.get("deadlocked") or numbers.get("blocked_by_host"):
-        return
-    where = f"RUN {run}"
-    hint = "choose another run: `invoke experiment NAME` says which deadlock"
-    if "deadlocked" not in numbers:
-        what = "whether this run deadlocked is unknown: one of its schemes has no deadlock model"
-    else:
-        what = "this run does not deadlock"
-    raise UserError([Problem(where, what, None, hint)])
 
 
 def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) -> int:

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 from pyorch.base.errors import Problem, UserError, shown
 from pyorch.base.files import make_folder, storage_error, write_atomically
 from pyorch.base.findings import Findings
-from pyorch.explain.explanation import Explanation, Wires, capture
+from pyorch.explain.base import Explained, Wires
+from pyorch.explain.delays import PAUSES, RECEIVER
+from pyorch.explain.explanation import Explanation, capture
 from pyorch.explain.outcomes import AS_IT_WAS, GROUPS, Outcome
+from pyorch.explain.slow import Slow, Table
 from pyorch.explain.story import Blocked, Story
 from pyorch.report import embed
 from pyorch.report.data import ReportData
@@ -67,6 +70,7 @@ class Page:
     answer: str
     sentences: Sequence[str]
     notes: Sequence[str]
+    tables: Sequence[Table]
     figures: Sequence[DrawnFigure]
     wires: str
     files: Sequence[tuple[str, str, int]]
@@ -80,7 +84,7 @@ class Page:
     versions: Sequence[tuple[str, str]]
 
 
-def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires | None]:
+def write(found: Explained, folder: Path, command: str) -> tuple[Path, Wires | None]:
     """Write the page and its files into a folder; return index.html and the captures, if any.
 
     command: the one that reproduces it. The same explanation gives the same bytes. Raises
@@ -88,7 +92,9 @@ def write(found: Explanation, folder: Path, command: str) -> tuple[Path, Wires |
     """
     try:
         make_folder(folder, below=found.store.paths.results)
-        wires = capture(found, folder) if isinstance(found.story, Story) else None
+        wires = None
+        if isinstance(found, Explanation) and isinstance(found.story, Story):
+            wires = capture(found, folder)
         page = _page(found, wires, folder, command)
         live = any(figure.live for figure in page.figures)
         text = template("explain.html.j2", Path(__file__).parent).render(
@@ -114,33 +120,35 @@ def check_folder(folder: Path) -> None:
         raise UserError([Problem(f"--out {folder}", f"there is no folder {folder.parent}")])
 
 
-def _page(found: Explanation, wires: Wires | None, folder: Path, command: str) -> Page:
+def _page(found: Explained, wires: Wires | None, folder: Path, command: str) -> Page:
 
-    story = found.story
-    fingerprint = found.plan.build.fingerprint
     types = found.plan.experiment.types
     run = f"{found.plan.store.name}, {found.spec.title} (run {found.run_hash})"
+    outcomes = found.outcomes if isinstance(found, Explanation) else ()
     return Page(
         title=f"{_subject(found)} explained: {found.plan.experiment.title}",
         run=run,
         answer=found.answer,
-        sentences=[one for one in story.sentences() if one != found.answer],
-        notes=story.notes(),
+        sentences=[one for one in found.sentences() if one != found.answer],
+        notes=found.notes(),
+        tables=found.tables() if isinstance(found, Slow) else (),
         figures=list(_figures(found, folder)),
         wires=_captured(wires) if wires else "",
         files=_files(wires) if wires else [],
         filter=_filter(found, wires) if wires else "",
-        cures_note=_repeats(found),
+        cures_note=_repeats(outcomes),
         heads=HEADS,
-        groups=[(heading, list(map(row_of, some))) for heading, some in grouped(found.outcomes)],
+        groups=[(heading, list(map(row_of, some))) for heading, some in grouped(outcomes)],
         store=f"results/{found.store.name}",
         setting=setting([found.spec], types),
         commands=[command],
-        versions=versions(fingerprint),
+        versions=versions(found.plan.build.fingerprint),
     )
 
 
-def _subject(found: Explanation) -> str:
+def _subject(found: Explained) -> str:
+    if not isinstance(found, Explanation):
+        return "What flows waited for,"
     return "A host that pauses forever," if isinstance(found.story, Blocked) else "A deadlock"
 
 
@@ -188,9 +196,9 @@ def _verdict(outcome: Outcome) -> tuple[str, str]:
     return f"broken {times}, first at {at}", "open"
 
 
-def _repeats(found: Explanation) -> str:
+def _repeats(outcomes: Sequence[Outcome]) -> str:
     queue_pair = next(
-        (one.cure.content or {} for one in found.outcomes if one.cure.name == AS_IT_WAS), {}
+        (one.cure.content or {} for one in outcomes if one.cure.name == AS_IT_WAS), {}
     ).get("queue_pair", {})
     if str(queue_pair.get("retransmit", "")).lower() != "none":
         return ""
@@ -204,17 +212,25 @@ def _repeats(found: Explanation) -> str:
 # Figures
 
 
-def _figures(found: Explanation, folder: Path) -> Iterator[DrawnFigure]:
+def _figures(found: Explained, folder: Path) -> Iterator[DrawnFigure]:
 
     data = ReportData.of(found.store, [found.told], found.plan.build.fingerprint)
-    height = 3.6 if len(found.network.names) < 30 else 5.0
+    for entry in _entries(found):
+        with paper_style():
+            yield write_figure(_model(entry), data, folder, paper=True)
+
+
+def _entries(found: Explained) -> Sequence[Mapping[str, object]]:
     tree = {"kind": "pause_tree", "name": "tree", "title": "Who paused whom"}
+    if isinstance(found, Slow):
+        causes = {cause for one in found.delays for cause, _ in one.parts}
+        return (tree,) if causes & {PAUSES, RECEIVER} else ()
+    assert isinstance(found, Explanation)  # noqa: S101 (there is no third)
+    height = 3.6 if len(found.network.names) < 30 else 5.0
     movie = {"kind": "deadlock_map", "name": "movie", "title": "How it came about"}
     if isinstance(found.story, Blocked):
         movie |= {"kind": "pause_map"}
-    for entry in (movie | {"height": height}, tree):
-        with paper_style():
-            yield write_figure(_model(entry), data, folder, paper=True)
+    return movie | {"height": height}, tree
 
 
 def _model(entry: Mapping[str, object]) -> FigureModel:
@@ -250,7 +266,8 @@ def _files(wires: Wires) -> list[tuple[str, str, int]]:
     return [*rows, (wires.animation.name, "NetAnim, all links", wires.frames)]
 
 
-def _filter(found: Explanation, wires: Wires) -> str:
+def _filter(found: Explained, wires: Wires) -> str:
+    assert isinstance(found, Explanation)  # noqa: S101 (the only one with wires)
     assert isinstance(found.story, Story)  # noqa: S101 (the only one with wires)
     closing = found.story.closing
     if closing is None or wires.closing is None or not _has_pfc(found):
@@ -269,6 +286,6 @@ def _seconds(picoseconds: int) -> str:
     return f"{picoseconds // 1000 / 1e9:.9f}"
 
 
-def _has_pfc(found: Explanation) -> bool:
+def _has_pfc(found: Explained) -> bool:
     """Whether pauses of the run are frames of PFC."""
     return PFC in found.spec.setting.flow_control

@@ -20,7 +20,8 @@ from pyorch.addons.lab.trials import spec_of
 from pyorch.base.errors import UserError
 from pyorch.base.paths import Paths
 from pyorch.cli.explain import explain_run
-from pyorch.explain.explanation import AROUND, Explanation, Wires, explain
+from pyorch.explain.base import Wires
+from pyorch.explain.explanation import AROUND, Explanation, explain
 from pyorch.explain.outcomes import AS_IT_WAS, tables_agree
 from pyorch.explain.page import row_of, write
 from pyorch.explain.story import Blocked, Pause, Story, levels_of
@@ -431,8 +432,10 @@ def test_the_page_has_it_all(found: Explanation, page: tuple[Path, Wires]) -> No
     assert "https://" not in text.split("<script", maxsplit=1)[0]
 
 
-def test_runs_that_cannot_be_explained_are_told_of(file: Path) -> None:
-    """No deadlock, no oracle, no such run: a sentence each."""
+def test_runs_that_cannot_be_explained_are_told_of(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No such run, and one that is too long to follow each frame: a sentence each."""
     paths = Paths(ROOT, file.parent / "results")
 
     def said(run: str, *overrides: str) -> str:
@@ -441,9 +444,8 @@ def test_runs_that_cannot_be_explained_are_told_of(file: Path) -> None:
             explain(plan, run)
         return error.value.render()
 
-    assert "this run does not deadlock" in said("1", "run.duration=20us")
-    blind = ("run.oracle=false", "run.stop_on_deadlock=false")
-    assert "[run] oracle = false" in said("1", *blind)
+    monkeypatch.setattr("pyorch.explain.explanation.MOST_HOPS", 10)
+    assert "too many to follow each" in said("1", "run.duration=20us")
     assert "there is no run with this number" in said("7")
 
 

@@ -1,0 +1,435 @@
+"""Where each flow of a run lost time: its critical path, frame by frame.
+
+The last frame of a flow arrived when it did because of what was before it: its own way across the
+last link, the wait for that link, its way there, or the frame of its flow that left just before it.
+Followed back to the start of the flow, these intervals follow each other without a gap, so that
+they add up to the time the flow took. The waits are what it lost; each has one cause.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyorch.network.topology import HOST
+from pyorch.setting.attributes import Catalogue, number, section_of
+
+if TYPE_CHECKING:
+    from pyorch.metrics.base import RunTables
+
+TABLES = ("frame", "pause_tree", "drop")
+"""What the run must have recorded, at all ports."""
+DATA, ACK, NACK = 0, 1, 2
+"""Column `kind` of the table `frame`."""
+HOSTS, SWITCHES, QUEUE_PAIR = "ns3::rdma::Host", "ns3::lossless::Switch", "ns3::rdma::QueuePair"
+
+PAUSES, RECEIVER = "pauses", "a slow receiver"
+AT_SENDER, AT_RECEIVER = "other flows of its sender", "other flows to its receiver"
+COLLISIONS, CONTROL = "other flows between switches", "control frames"
+WITHHELD, RATE, WINDOW = "a port's rate or credit", "its sender's rate", "its sender's window"
+TIMEOUT, REPEATS, ELSEWHERE = "a timer", "frames sent again", "unknown"
+CAUSES: Mapping[str, str] = {
+    PAUSES: "an egress was paused; the place is where the pauses began",
+    RECEIVER: "an egress was paused; the pauses began at this host",
+    AT_SENDER: "frames of other flows of the same sender went first",
+    AT_RECEIVER: "frames of other flows to the same receiver went first",
+    COLLISIONS: "frames of other flows went first, on a link between switches",
+    CONTROL: "ACKs and control frames went first",
+    WITHHELD: "the line was idle: a flow control's rate or credit kept the frame",
+    RATE: "the line was idle: a congestion control, a cap or a flow control kept the sender",
+    WINDOW: "the line was idle: the sender could go on as an ACK came",
+    TIMEOUT: "the sender waited until it sent frames again: a retransmission timer",
+    REPEATS: "frames that had been sent before",
+    ELSEWHERE: "the flow's frames were not seen to leave this node",
+}
+"""Every cause of a wait, and what it means."""
+
+Place = tuple[int, int]
+"""A node and the peer to which its port leads; peer -1: the node itself."""
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass
+class Delay:
+    """The time of a flow, divided. Times in ps, sizes in bytes.
+
+    end: when the last bit was received, or the run's end (`finished` False). ideal: of the flow on
+    an idle network, -1 if it is unknown. own: what its own frames took on the critical path. parts:
+    its waits, by cause and place: end - start = own + their sum, exactly. waits_for: what a flow
+    that did not finish waits for at the end.
+    """
+
+    flow: int
+    src: int
+    dst: int
+    size: int
+    start: int
+    end: int
+    ideal: int
+    finished: bool
+    own: int = 0
+    waits_for: tuple[str, Place] | None = None
+    parts: dict[tuple[str, Place], int] = field(default_factory=lambda: defaultdict(int))
+
+    @property
+    def time(self) -> int:
+        """From start to end."""
+        return self.end - self.start
+
+    @property
+    def waited(self) -> int:
+        """Sum of the waits."""
+        return self.time - self.own
+
+    @property
+    def hidden(self) -> int:
+        """Time that it waited although a slower link, or a shorter last frame, made up for it.
+
+        It is ideal - own: 0 where all links of its path have one rate, and if it did not finish.
+        """
+        return self.ideal - self.own if self.finished and self.ideal >= 0 else 0
+
+
+def delays_of(run: RunTables, types: Catalogue) -> list[Delay]:
+    """Return the delay of every flow that started. The run needs TABLES of all its ports."""
+    return list(_Frames(run, types).delays())
+
+
+class _Port:
+    """The frames of an egress in their order: when each began and ended, and of which kind."""
+
+    def __init__(self, begin: Integers, end: Integers, data: npt.NDArray[np.bool_]) -> None:
+        self.begin: list[int] = begin.tolist()
+        self.end: list[int] = end.tolist()
+        self.busy: list[list[int]] = [
+            [0, *np.cumsum(np.where(chosen, end - begin, 0)).tolist()] for chosen in (data, ~data)
+        ]
+        self.data: list[bool] = data.tolist()
+
+    def taken(self, since: int, until: int) -> tuple[int, int]:
+        """Return the time in an interval that frames of data took, and that others took."""
+        low, high = bisect_right(self.end, since), bisect_right(self.end, until)
+        data, other = (sums[high] - sums[low] for sums in self.busy)
+        if low < high and self.begin[low] < since:
+            cut = since - self.begin[low]
+            return (data - cut, other) if self.data[low] else (data, other - cut)
+        return data, other
+
+    def idle(self, since: int, until: int) -> Iterator[tuple[int, int]]:
+        """The intervals in between in which nothing was sent."""
+        low, high = bisect_right(self.end, since), bisect_right(self.end, until)
+        now = since
+        for begin, end in zip(self.begin[low:high], self.end[low:high], strict=True):
+            if begin > now:
+                yield now, begin
+            now = end
+        if until > now:
+            yield now, until
+
+
+@dataclass(slots=True, eq=False)
+class _Row:
+    """A data frame at an egress [ps]. arrived: at the peer, ready to be sent on.
+
+    before: its row at the hop before. previous: the row of its flow that left by this egress, or by
+    any of the sending host's, just before it. repeated: its packet had been sent before.
+    """
+
+    node: int
+    peer: int
+    psn: int
+    begin: int
+    end: int
+    arrived: int
+    before: _Row | None
+    previous: _Row | None
+    repeated: bool
+
+
+class _Frames:
+    """The tables of a run, by flow and by egress."""
+
+    def __init__(self, run: RunTables, types: Catalogue) -> None:
+        self.run = run
+        self.network = run.network
+        self.is_host = self.network.kinds == HOST
+        attributes = run.setting.attributes
+        self.latency = self._latencies(types)
+        # senders without a rate of their own wait for their port's
+        self.gated = "withheld_time_ps" in run.summary and not run.setting.congestion_control
+        queue_pair = section_of(types, attributes, "queue_pair") or {}
+        timers = [
+            int(number(queue_pair[key])) for key in ("Timeout", "ShortTimeout") if key in queue_pair
+        ]
+        self.timeout = min((one for one in timers if one > 0), default=0)
+        table: Any = run.table("frame")
+        order = np.argsort(np.asarray(table["time_ps"]), kind="stable")
+        names = ("time_ps", "node", "peer", "kind", "flow", "psn", "bytes")
+        self.rows = {name: np.asarray(table[name])[order].astype(np.int64) for name in names}
+        rate, delay = self._links()
+        bits = self.rows["bytes"] * 8_000_000_000_000
+        self.rows["end"] = self.rows["time_ps"] + (bits + rate // 2) // rate
+        self.rows["arrived"] = self.rows["end"] + delay + self.latency[self.rows["peer"]]
+
+    def _latencies(self, types: Catalogue) -> Integers:
+        """What each node needs before it sends a frame on, or has received it [ps]."""
+        setting = self.run.setting
+        common = {
+            name: int(number((section_of(types, setting.attributes, name) or {})["Latency"]))
+            for name in (HOSTS, SWITCHES)
+        }
+        found = np.where(self.is_host, common[HOSTS], common[SWITCHES]).astype(np.int64)
+        for entry in setting.nodes:
+            for name in entry.nodes:
+                node = self.network.numbers[name]
+                own = entry.attributes.get(HOSTS if self.is_host[node] else SWITCHES, {})
+                if "Latency" in own:
+                    found[node] = int(number(own["Latency"]))
+        return found
+
+    def _links(self) -> tuple[Integers, Integers]:
+        """Rate [bit/s] and delay [ps] of each row's link."""
+        network, count = self.network, len(self.network.names)
+        near, far = (
+            np.concatenate(ends).astype(np.int64)
+            for ends in ((network.a, network.b), (network.b, network.a))
+        )
+        keys = near * count + far
+        order = np.argsort(keys)
+        wanted = self.rows["node"] * count + self.rows["peer"]
+        at = order[np.searchsorted(keys[order], wanted)]
+        return (
+            np.tile(network.rates.astype(np.int64), 2)[at],
+            np.tile(network.delays.astype(np.int64), 2)[at],
+        )
+
+    @cached_property
+    def ports(self) -> dict[Place, _Port]:
+        """The frames of every egress that sent any."""
+        node, peer = self.rows["node"], self.rows["peer"]
+        order = np.lexsort((peer, node))
+        ends = np.stack([node[order], peer[order]])
+        cuts = np.flatnonzero((np.diff(ends) != 0).any(axis=0)) + 1
+        return {
+            (int(node[part[0]]), int(peer[part[0]])): _Port(
+                self.rows["time_ps"][part], self.rows["end"][part], self.rows["kind"][part] == DATA
+            )
+            for part in np.split(order, cuts)
+            if len(part)
+        }
+
+    @cached_property
+    def holds(self) -> dict[tuple[int, int, int], list[list[int]]]:
+        """Start, end and root of each time an egress was held, by node, peer and class."""
+        table: Any = self.run.table("pause_tree")
+        names = ("node", "peer", "class", "start_ps", "end_ps", "root_node", "root_peer")
+        columns = [np.asarray(table[name]).astype(np.int64) for name in names]
+        found: dict[tuple[int, int, int], list[list[int]]] = defaultdict(list)
+        for node, peer, cls, *hold in zip(*(one.tolist() for one in columns), strict=True):
+            found[node, peer, cls].append(hold)
+        for rows in found.values():
+            rows.sort()
+        return found
+
+    @cached_property
+    def drops(self) -> dict[tuple[int, int], list[int]]:
+        """When frames of a flow were dropped at a node, by these two."""
+        table: Any = self.run.table("drop")
+        columns = [np.asarray(table[name]).tolist() for name in ("flow", "node", "time_ps")]
+        found: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for flow, node, time in zip(*columns, strict=True):
+            found[flow, node].append(time)
+        return found
+
+    def delays(self) -> Iterator[Delay]:
+        """Of every flow that started, in the order of their numbers."""
+        table: Any = self.run.table("flow")
+        names = ("flow", "src", "dst", "class", "size_bytes", "start_ps", "finish_ps", "ideal_ps")
+        columns = [np.asarray(table[name]).astype(np.int64).tolist() for name in names]
+        mine = np.isin(self.rows["kind"], (DATA, ACK, NACK))
+        by_flow = np.flatnonzero(mine)[np.argsort(self.rows["flow"][mine], kind="stable")]
+        flows = self.rows["flow"][by_flow]
+        for flow, src, dst, cls, size, start, finish, ideal in zip(*columns, strict=True):
+            if 0 <= start < self.run.end_ps:
+                low, high = np.searchsorted(flows, [flow, flow + 1])
+                end = finish if finish >= 0 else self.run.end_ps
+                delay = Delay(flow, src, dst, size, start, end, ideal, finish >= 0)
+                _Walk(self, delay, cls, by_flow[low:high]).go()
+                yield delay
+
+
+class _Walk:
+    """The critical path of a flow, from its end back to its start."""
+
+    def __init__(self, frames: _Frames, delay: Delay, cls: int, rows: Integers) -> None:
+        self.frames, self.delay, self.cls = frames, delay, cls
+        names = ("node", "peer", "kind", "psn", "time_ps", "end", "arrived")
+        self.answers: list[int] = []
+        self.last: dict[int, _Row] = {}  # of each node
+        self.got: set[int] = set()
+        self.sent: set[int] = set()
+        self.lost = False  # what the receiver waits for
+        self.final: _Row | None = None
+        self._read(zip(*(frames.rows[name][rows].tolist() for name in names), strict=True))
+        self.answers.sort()
+
+    def _read(self, rows: Any) -> None:
+        """Make the flow's rows, in the order of time, and note what arrived where."""
+        arrivals: dict[tuple[int, int], list[_Row]] = defaultdict(list)
+        left: dict[Place, _Row] = {}
+        delay, is_host = self.delay, self.frames.is_host
+        for node, peer, kind, psn, begin, end, arrived in rows:
+            if kind != DATA:
+                if is_host[peer]:
+                    self.answers.append(arrived)
+                continue
+            at = (-1, -1) if is_host[node] else (node, peer)
+            here = reversed(arrivals.get((node, psn), ()))
+            came = next((one for one in here if one.arrived <= begin), None)
+            repeated = psn in self.sent if came is None else came.repeated
+            row = _Row(node, peer, psn, begin, end, arrived, came, left.get(at), repeated)
+            left[at] = self.last[node] = row
+            if came is None:
+                self.sent.add(psn)
+            if not is_host[peer]:
+                arrivals[peer, psn].append(row)
+            elif arrived <= delay.end:
+                self.got.add(psn)
+                self.final = row if self.final is None else max(self.final, row, key=_arrived)
+        self.arrivals = arrivals
+
+    def go(self) -> None:
+        """Fill in the parts of the delay."""
+        delay = self.delay
+        row = self.final if delay.finished else self._stuck()
+        if delay.parts:
+            delay.waits_for = max(delay.parts, key=lambda part: delay.parts[part])
+        if row is None:
+            if delay.finished or not self.last:  # on no link: in a scale-up domain, or not begun
+                delay.own = delay.time if delay.finished else 0
+                if not delay.finished:
+                    self._wait((delay.src, -1), delay.start, delay.end, None)
+            return
+        if delay.finished:
+            delay.own = row.arrived - row.end
+            if delay.end > row.arrived:  # it takes what is in its buffer at its own rate
+                delay.parts[RECEIVER, (delay.dst, -1)] += delay.end - row.arrived
+        while row is not None:
+            delay.own += 0 if row.repeated else row.end - row.begin
+            if row.repeated:
+                delay.parts[REPEATS, (row.node, -1)] += row.end - row.begin
+            row = self._step(row)
+
+    def _step(self, row: _Row) -> _Row | None:
+        """Account for what is between a row and the one that it follows; return that."""
+        before, previous = row.before, row.previous
+        came = before.arrived if before is not None else self.delay.start
+        freed = previous.end if previous is not None else came
+        ready = min(max(came, freed), row.begin)
+        self._wait((row.node, row.peer), ready, row.begin, row)
+        if freed >= came and previous is not None:
+            return previous
+        if before is not None:
+            self.delay.own += ready - before.end
+        return before
+
+    def _wait(self, place: Place, since: int, until: int, row: _Row | None) -> None:
+        """Divide a wait at an egress into its causes. row: what was sent then; None: nothing."""
+        if until <= since:
+            return
+        parts, frames = self.delay.parts, self.frames
+        node, peer = place
+        port = frames.ports.get(place)
+        data, control = port.taken(since, until) if port is not None else (0, 0)
+        if data:
+            cause = (
+                AT_SENDER
+                if frames.is_host[node]
+                else AT_RECEIVER
+                if frames.is_host[peer]
+                else COLLISIONS
+            )
+            parts[cause, place] += data
+        if control:
+            parts[CONTROL, place] += control
+        if data + control == until - since:
+            return
+        idle = port.idle(since, until) if port is not None else [(since, until)]
+        for begin, end in idle:
+            left = end - begin - self._held(place, begin, end)
+            if left > 0:
+                parts[self._cause(place, since, end, row), place] += left
+
+    def _held(self, place: Place, since: int, until: int) -> int:
+        """Account for the pauses in an idle interval; return their time."""
+        held, now = 0, since
+        holds = self.frames.holds.get((*place, self.cls), [])
+        low = max(0, bisect_right(holds, [since]) - 1)
+        for start, end, root, to in holds[low : bisect_left(holds, [until])]:
+            begin, stop = max(now, start), min(until, end if end >= 0 else until)
+            if stop > begin:
+                self.delay.parts[RECEIVER if to < 0 else PAUSES, (root, to)] += stop - begin
+                held += stop - begin
+                now = stop
+        return held
+
+    def _cause(self, place: Place, since: int, until: int, row: _Row | None) -> str:
+        """Why an egress that nothing held, and nothing used, did not send a frame until a time.
+
+        since: when the frame could have gone.
+        """
+        node, peer = place
+        if not self.frames.is_host[node]:
+            return ELSEWHERE if peer < 0 else WITHHELD
+        answered = bisect_right(self.answers, until)
+        answer = self.answers[answered - 1] if answered else -1
+        if row is not None and answer == until:
+            return WINDOW
+        own = WITHHELD if self.frames.gated else RATE
+        if row is None:
+            return TIMEOUT if self.lost else own
+        goes_back = row.previous is not None and row.psn <= row.previous.psn
+        timer = self.frames.timeout
+        quiet = answer <= since or (timer > 0 and until - answer >= timer)
+        return TIMEOUT if goes_back and quiet else own
+
+    def _stuck(self) -> _Row | None:
+        """Account for what a flow that is not finished waits for; return its row before that."""
+        delay = self.delay
+        wanted = 0
+        while wanted in self.got:
+            wanted += 1
+        copies = (row for rows in self.arrivals.values() for row in rows if row.psn == wanted)
+        known = [row for row in copies if not self._is_lost(row)]
+        self.lost = wanted in self.sent and not known
+        if not known:
+            rows = [row for node, row in self.last.items() if self.frames.is_host[node]]
+            if not rows:
+                return None
+            row = max(rows, key=_arrived)
+            self._wait((row.node, row.peer), row.end, delay.end, None)
+            return row
+        row = max(known, key=_arrived)
+        there = self.last.get(row.peer)
+        place = (row.peer, there.peer) if there is not None else (row.peer, -1)
+        came = min(row.arrived, delay.end)
+        delay.own += came - row.end
+        self._wait(place, came, delay.end, None)
+        return row
+
+    def _is_lost(self, row: _Row) -> bool:
+        """Whether a frame was dropped where it arrived."""
+        times = self.frames.drops.get((self.delay.flow, row.peer), [])
+        at = bisect_left(times, row.end)
+        return at < len(times) and times[at] <= row.arrived
+
+
+def _arrived(row: _Row) -> int:
+    return row.arrived

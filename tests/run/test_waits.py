@@ -1,0 +1,347 @@
+"""What flows waited for: closed forms to the picosecond; books that balance under any scheme."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pyorch import Study
+from pyorch.base.paths import Paths
+from pyorch.cli.explain import explain_run
+from pyorch.explain import delays
+from pyorch.explain.delays import Delay
+from pyorch.explain.slow import Slow
+
+pytestmark = pytest.mark.cpp
+ROOT = Path(__file__).resolve().parents[2]
+US = 10**6
+P = 8 * 10 * (1000 + 48 + 20)
+"""Time of a frame with 1000 B of payload at 100 Gb/s [ps]."""
+N = 500
+"""Frames of a message of 500 KB."""
+
+STAR = """
+title = "waits"
+flow_control = ["pfc"]
+
+[run]
+duration = "2ms"
+drain = "20ms"
+stop_when_done = true
+
+[topology]
+kind = "star"
+hosts = 4
+rate = "100Gbps"
+delay = "500ns"
+"""
+ONE = """
+[[traffic]]
+kind = "messages"
+messages = [{ src = "h0", dst = "h2", size = "500KB" }]
+"""
+
+
+def explained(folder: Path, text: str, run: int = 1) -> Slow:
+    """The explanation of a run of a study."""
+    file = folder / "waits.toml"
+    file.write_text(text, encoding="utf-8")
+    found = Study.load(file, paths=Paths(ROOT, folder / "results")).explain(run)
+    assert isinstance(found, Slow)
+    for one in found.delays:
+        check_books(one)
+    return found
+
+
+def check_books(one: Delay) -> None:
+    """A flow's time is its own frames and waits, none negative, to the picosecond."""
+    assert one.time == one.own + sum(one.parts.values())
+    assert min(one.parts.values(), default=0) >= 0
+    if one.finished:
+        assert one.time == one.ideal - one.hidden + one.waited
+
+
+def by_cause(one: Delay) -> Counter[str]:
+    """The waits of a flow, of all places together."""
+    found: Counter[str] = Counter()
+    for (cause, _), time in one.parts.items():
+        found[cause] += time
+    return found
+
+
+def test_a_flow_that_is_alone_waits_for_nothing(tmp_path: Path) -> None:
+    """It takes its ideal time."""
+    (one,) = explained(tmp_path, STAR + ONE).delays
+    assert one.time == one.ideal == one.own == (N + 1) * P + US
+    assert not one.parts
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+def test_two_senders_wait_for_each_others_frames(tmp_path: Path, pauses: bool) -> None:
+    """Whether they are paused or not: the link to the receiver is never idle.
+
+    The frame that is last waits for all N of the other flow, the other's last for N - 1.
+    """
+    small = '[buffer]\nsize = "300KB"\nlossy_pool = "0B"\n'
+    found = explained(
+        tmp_path,
+        STAR
+        + (small if pauses else "")
+        + """
+[[traffic]]
+kind = "messages"
+messages = [{ src = "h0", dst = "h2", size = "500KB" }, { src = "h1", dst = "h2", size = "500KB" }]
+""",
+    )
+    summary = found.store.read_summary(found.told.hash(found.plan.build.fingerprint))["summary"]
+    assert bool(summary["pauses_sent"]) == pauses
+    waits = [one.parts for one in found.delays]
+    place = found.network.numbers["s0"], found.network.numbers["h2"]
+    assert [set(one) for one in waits] == [{(delays.AT_RECEIVER, place)}] * 2
+    assert sorted(one.waited for one in found.delays) == [(N - 1) * P, N * P]
+    assert "other flows to its receiver" in found.answer
+
+
+VICTIM = """
+title = "victim"
+flow_control = ["pfc"]
+
+[run]
+duration = "2ms"
+drain = "20ms"
+stop_when_done = true
+
+[topology]
+kind = "dumbbell"
+left = 2
+right = 2
+rate = "100Gbps"
+delay = "500ns"
+
+[[traffic]]
+kind = "messages"
+messages = [
+  { src = "h0", dst = "h2", size = "500KB" },
+  { src = "h1", dst = "h3", size = "100KB", start = "30us" },
+]
+
+[buffer]
+size = "300KB"
+lossy_pool = "0B"
+
+[[fault]]
+kind = "pause_storm"
+host = "h2"
+stop = "400us"
+"""
+
+
+def test_a_storm_is_a_slow_receiver_and_its_victim_waits_for_it(tmp_path: Path) -> None:
+    """No other cause has more than the frames that went before it was paused."""
+    found = explained(tmp_path, VICTIM)
+    storm = delays.RECEIVER, (found.network.numbers["h2"], -1)
+    own, victim = found.delays
+    waits = own.parts
+    assert waits[storm] > 350 * US
+    assert own.waited - waits[storm] <= 100 * P  # the victim's frames
+    assert victim.parts[storm] > 300 * US
+    assert victim.time < 30 * US + 400 * US
+
+
+def test_a_slow_receiver_takes_what_its_rate_lacks(tmp_path: Path) -> None:
+    """At a quarter of the rate all waits but the frames in its buffer are for it."""
+    small = '[buffer]\nsize = "300KB"\nlossy_pool = "0B"\n'
+    slow = '[[fault]]\nkind = "slow_receiver"\nhost = "h2"\nrate = "25Gbps"\n'
+    (one,) = explained(tmp_path, STAR + ONE + small + slow).delays
+    assert by_cause(one).keys() == {delays.RECEIVER}
+    assert one.waited == one.time - one.ideal > 0
+
+
+def test_a_timer_is_told_from_a_rate(tmp_path: Path) -> None:
+    """A link loses what is sent from 10 to 12 us; nothing is answered until the timer at 300 us."""
+    lossy = """
+[queue_pair]
+timeout = "300us"
+ack_every = 1000000
+retransmit = "GoBackN"
+"""
+    down = 'failures = [{ link = ["s0", "h2"], down = "10us", up = "100us" }]\n'
+    (one,) = explained(
+        tmp_path, STAR.replace("[run]", "[run]\nallow_loss = true") + down + lossy + ONE
+    ).delays
+    causes = by_cause(one)
+    assert causes[delays.TIMEOUT] >= 300 * US - N * P
+    assert set(causes) <= {delays.TIMEOUT, delays.REPEATS, delays.CONTROL}
+
+
+def test_a_cap_is_a_rate(tmp_path: Path) -> None:
+    """At half the rate N - 1 frames wait for as long as one takes."""
+    (one,) = explained(tmp_path, STAR + ONE + 'rate_cap = "50Gbps"\n').delays
+    assert by_cause(one) == {delays.RATE: (N - 1) * P}
+
+
+def test_a_window_waits_for_answers(tmp_path: Path) -> None:
+    """Ten frames and a round trip at a time: what is left of it is waited for an ACK."""
+    answers = "[queue_pair]\nack_every = 10\n"
+    (one,) = explained(tmp_path, STAR + answers + ONE + 'window = "10KB"\n').delays
+    causes = by_cause(one)
+    assert set(causes) == {delays.WINDOW}
+    # the tenth frame of each window is answered when it has crossed two links, and the ACK as well
+    ack = 2 * (84 * 80) + US
+    assert causes[delays.WINDOW] == (N // 10 - 1) * (P + US + ack)
+
+
+SCHEMES = """
+title = "schemes"
+
+[variants]
+schemes = ["pfc", "pfc+dcqcn", "pfc+hpcc", "irn", "gfc", "bfc", "cbfc", "pffc", "sfc+pfc"]
+
+[run]
+duration = "1ms"
+drain = "20ms"
+stop_when_done = true
+
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "100Gbps"
+uplink_rate = "100Gbps"
+delay = "500ns"
+
+[buffer]
+size = "2MB"
+lossy_pool = "0B"
+
+[[traffic]]
+kind = "incast"
+degree = 6
+dst = "h0"
+size = "100KB"
+
+[[traffic]]
+kind = "poisson"
+workload = "hadoop"
+load = 0.2
+"""
+
+
+@pytest.mark.slow
+def test_books_balance_under_every_scheme(tmp_path: Path) -> None:
+    """And of a flow whose frames are never lost, own frames take no more than its ideal time."""
+    file = tmp_path / "schemes.toml"
+    file.write_text(SCHEMES, encoding="utf-8")
+    study = Study.load(file, paths=Paths(ROOT, tmp_path / "results"))
+    for run in range(1, 10):
+        found = study.explain(run)
+        assert isinstance(found, Slow)
+        for one in found.delays:
+            check_books(one)
+            assert 0 <= one.hidden <= 3 * P, (found.spec.title, one)
+        assert not any(delays.ELSEWHERE in by_cause(one) for one in found.delays)
+
+
+# ---------------------------------------------------------------------------------------------
+# What a flow control's rate withholds
+
+GFC = (
+    STAR.replace('"pfc"', "SCHEME")
+    + """
+[buffer]
+size = "4MB"
+lossy_pool = "0B"
+threshold = "static"
+xoff = "1.2MB"
+xon = "1MB"
+
+[conceptual-gfc]
+b0 = "100KB"
+bm = "900KB"
+
+[multi-stage-gfc]
+b1 = "500KB"
+bm = "900KB"
+
+[time-based-gfc]
+b0 = "100KB"
+buffer = "900KB"
+period = "5us"
+
+[[traffic]]
+kind = "messages"
+messages = [{ src = "h0", dst = "h2", size = "8MB" }, { src = "h1", dst = "h2", size = "8MB" }]
+
+[[trace]]
+table = "frame"
+"""
+)
+
+
+@pytest.mark.parametrize("scheme", ["conceptual-gfc", "multi-stage-gfc", "time-based-gfc"])
+def test_two_senders_are_withheld_what_the_link_lacks(tmp_path: Path, scheme: str) -> None:
+    """Each has frames until its last: what its line is idle until then is withheld, to the ps.
+
+    Together they send 2 N frames through a link that needs 2 N P, so that each is idle for N P
+    less what waits in the switch at its end, at most Bm.
+    """
+    file = tmp_path / "gfc.toml"
+    file.write_text(GFC.replace("SCHEME", f'"{scheme}"'), encoding="utf-8")
+    study = Study.load(file, paths=Paths(ROOT, tmp_path / "results"))
+    study.run(jobs=1, progress=False)
+    (row,) = study.runs.to_dict("records")
+    frames = study.table("frame")
+    idle = 0
+    for host in (0, 1):
+        sent = frames[frames["node"] == host]
+        last = sent[sent["kind"] == 0]["time_ps"].max()
+        taken = sent[sent["time_ps"] < last]["bytes"].sum() * 80
+        idle += last - taken
+    assert row["withheld_time_ps"] == idle
+    whole, queue = 8000 * P, 900_000 * 80
+    assert 2 * whole - 2.3 * queue <= row["withheld_time_ps"] <= 2 * whole
+    assert row["pause_time_ps"] == 0
+
+
+def test_pauses_are_not_withheld(tmp_path: Path) -> None:
+    """A port without a rate has no such number."""
+    file = tmp_path / "pfc.toml"
+    file.write_text(STAR + ONE, encoding="utf-8")
+    study = Study.load(file, paths=Paths(ROOT, tmp_path / "results"))
+    study.run(jobs=1, progress=False)
+    assert "withheld_time_ps" not in study.runs
+
+
+# ---------------------------------------------------------------------------------------------
+# For people
+
+
+def test_the_command_says_it_and_writes_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same sentences; the second time nothing is simulated."""
+    monkeypatch.setenv("PYORCH_RESULTS", str(tmp_path / "results"))
+    file = tmp_path / "victim.toml"
+    file.write_text(VICTIM, encoding="utf-8")
+    assert explain_run(str(file), "1") == 0
+    said = capsys.readouterr().out
+    assert "Most was lost to a slow receiver" in said
+    assert "h2" in said.split("Most was lost")[1].splitlines()[0]
+    assert explain_run(str(file), "1") == 0
+    assert "0 runs simulated now" in capsys.readouterr().out
+    (page,) = (tmp_path / "results").rglob("pages/*/index.html")
+    text = page.read_text(encoding="utf-8")
+    assert "By cause" in text
+    assert "Who paused whom" in text
+
+
+def test_python_gives_every_wait(tmp_path: Path) -> None:
+    """As a table whose sum is what the flows waited."""
+    found = explained(tmp_path, VICTIM)
+    table = found.frame()
+    assert isinstance(table, pd.DataFrame)
+    assert table["lost_ps"].sum() == sum(one.waited for one in found.delays)
