@@ -20,6 +20,25 @@ from pyorch.base.paths import Paths, default_paths
 from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 
+OTHERS = "What only this study asks:"
+QUESTIONS = {
+    "variants": "Which scheme is better, and at what price?",
+    "bars": "Which scheme is better, and at what price?",
+    "slowdown": "For flows of which size? (many schemes: `cells = true`)",
+    "cdf": "For how many flows?",
+    "line": "How does it depend on a parameter, or on two?",
+    "heatmap": "How does it depend on a parameter, or on two?",
+    "timeseries": "What happened in a run?",
+    "pause_map": "Who paused whom, and what deadlocked?",
+    "pause_tree": "Who paused whom, and what deadlocked?",
+    "deadlock_map": "Who paused whom, and what deadlocked?",
+    "link_load": "Which links are busy?",
+    "lost": "Where did a job lose its time?",
+    "rank_timeline": "Where did a job lose its time?",
+    "custom": OTHERS,
+}
+"""What each kind of figure answers."""
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -61,28 +80,42 @@ def refresh(
 
 
 def gallery(paths: Paths) -> str:
-    """Return the page of all pictures, as Markdown: each study's question and figure."""
+    """Return the page of all pictures, as Markdown: by the question that their kind answers."""
     lines = [
-        "# Gallery",
+        "# Which figure answers which question",
         "",
-        "Figures of studies, as their reports draw them; `pyorch run NAME` draws one again.",
-        "Terms are in the [glossary](glossary.md).",
+        (
+            "Figures of studies, by the `kind` of their [[[figure]]](reports.md#figures); "
+            "`pyorch run NAME` draws one again."
+        ),
         "",
         "This page is written by `invoke report all`, and alone by `python -m tools.pictures`.",
+        "",
+        "| the question | `kind` |",
+        "|---|---|",
+        *(f"| {question} | {_kinds(question)} |" for question in dict.fromkeys(QUESTIONS.values())),
     ]
     pages = paths.root / "docs"
+    by_kind: dict[str, list[str]] = {question: [] for question in QUESTIONS.values()}
     by_study = sorted(pictures(paths), key=lambda picture: (picture.study, picture.figure))
     for study, found in groupby(by_study, key=lambda picture: picture.study):
         experiment = load_experiment(study, paths=paths)
         page = f"studies-{study.partition('/')[0]}.md"
-        more = f" ([the study]({page}))" if (pages / page).is_file() else ""
-        title, question = shown(experiment.title), shown(experiment.question)
-        lines += ["", f"## {title}", "", f"`{study}`{more}: {question}".rstrip(": ")]
-        titles = {figure.name: figure.title for figure in experiment.figures}
+        name = f"[{study}]({page})" if (pages / page).is_file() else f"`{study}`"
+        figures = {figure.name: figure for figure in experiment.figures}
         for picture in found:
             file = Path(os.path.relpath(picture.file, pages)).as_posix()
-            lines += ["", f"![{shown(titles.get(picture.figure) or title)}]({file})"]
+            figure = figures.get(picture.figure)
+            title = shown((figure.title if figure else "") or experiment.title)
+            question = QUESTIONS.get(str(figure.kind) if figure else "", OTHERS)
+            by_kind[question] += ["", name, "", f"![{title}]({file})"]
+    for question, entries in by_kind.items():
+        lines += ["", f"## {question} {_kinds(question)}", *entries] if entries else []
     return "\n".join(lines) + "\n"
+
+
+def _kinds(question: str) -> str:
+    return ", ".join(f"`{kind}`" for kind, other in QUESTIONS.items() if other == question)
 
 
 def write_gallery(paths: Paths) -> Path:
