@@ -16,6 +16,7 @@ from pyorch.cli.verb import installed
 from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
+from tools import tuned
 from tools.docs import build_site, commands, write_source
 from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
@@ -111,9 +112,16 @@ def test_study_pages_have_pictures_and_answers() -> None:
         assert without == [], page
 
 
+def test_the_page_of_tuned_schemes_is_that_of_their_files() -> None:
+    """`python -m tools.tuned` writes it."""
+    text = (ROOT / "docs" / "results" / "schemes.md").read_text(encoding="utf-8")
+    assert text == tuned.page(Paths(ROOT))
+    assert "| `credit.period` | 20.9712us | 5.2428us | 1.3107us |" in text  # 65,535 B at each rate
+
+
 @pytest.mark.slow
 def test_the_gallery_has_every_picture_of_a_study() -> None:
-    """As it is written with the pictures: with the titles and questions of the studies now."""
+    """As it is written with the pictures: with the kinds and titles of figures now."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     assert page == gallery(Paths(ROOT))
     links = re.findall(r"^!\[.+\]\((.+)\)$", page, re.MULTILINE)
