@@ -118,7 +118,7 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     write_atomically(source / "reference.md", reference())
     write_atomically(source / "commands.md", commands())
     for name, written in reference_pages().items():
-        write_atomically(source / f"{name}.md", written(paths))
+        write_atomically(source / f"{name}.md", _linked(written(paths)))
     attributes = attribute_pages(types)
     for name, text in attributes.items():
         write_atomically(source / f"{name}.md", text)
@@ -162,6 +162,11 @@ def _inward(file: Path, root: Path) -> str:
 
     text = FIGURES.sub("](modules/figures/", file.read_text(encoding="utf-8"))
     text = OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
+    return _linked(text)
+
+
+def _linked(text: str) -> str:
+    """Return a page with the commands that print a page as links to it."""
     return SHOWN.sub(lambda match: f"[{match[0]}]({match[1]}.md)", text)
 
 

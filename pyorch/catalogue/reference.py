@@ -32,6 +32,10 @@ _QUANTITIES = (
     'Quantities are text with a unit: rates `"10Gbps"`, times `"25us"`, sizes `"100KB"`. '
     "*Needed* keys have no default."
 )
+_ELSEWHERE = (
+    "Kinds are on `pyorch docs topologies`, `pyorch docs traffic`, `pyorch docs metrics` and "
+    "`pyorch docs figures`; sections of C++ objects, such as `[buffer]`, by `pyorch schemes NAME`."
+)
 _RECORDED = (
     "A [[trace]] records a table, stored as Parquet; `flow` is always there. Times are in ps, "
     "sizes in bytes."
@@ -59,7 +63,7 @@ _TOPOLOGY = topology.TopologyTable
 
 def _keys() -> str:
     """The keys of a file outside its kinds, which have pages of their own."""
-    lines = ["# Keys of an experiment file", "", _QUANTITIES, ""]
+    lines = ["# Keys of an experiment file", "", _QUANTITIES, "", _ELSEWHERE, ""]
     lines += ["## At the top", "", *_rows(_keys_of(ExperimentFile))]
     tables: dict[str, type[BaseModel]] = {
         "[run]": RunTable,

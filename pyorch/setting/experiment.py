@@ -51,7 +51,7 @@ _OF_RUNS = tuple(RunSection.model_fields)
 class TraceTable(Table):
     """[[trace]]: a table to record, for some ports and classes; by default for all."""
 
-    table: str = Field(description="Its name; `flow` is always recorded.")
+    table: str = Field(description="One of `pyorch docs tables`; `flow` is always recorded.")
     ports: list[str] = Field(
         default=[],
         min_length=1,

@@ -69,13 +69,16 @@ def test_a_link_that_leads_nowhere_fails_the_site(tmp_path: Path) -> None:
 
 
 def test_a_link_to_a_file_of_the_repository_becomes_text(tmp_path: Path) -> None:
-    """On a git host it leads there; the site has only pages."""
+    """On a git host it leads there; the site has only pages, and links for what prints one."""
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copy(ROOT / "README.md", tmp_path)
     (tmp_path / "tasks.py").write_text("")
     (tmp_path / "docs" / "gfc.md").write_text("# GFC\n\nSee [the tasks](../tasks.py).\n")
     write_source(Paths(tmp_path), SCHEMA, tmp_path / "source")
     assert (tmp_path / "source" / "gfc.md").read_text() == "# GFC\n\nSee the tasks.\n"
+    for page in ("experiments", "keys"):
+        text = (tmp_path / "source" / f"{page}.md").read_text()
+        assert "[`pyorch docs metrics`](metrics.md)" in text, page
 
 
 def test_the_page_of_commands_has_every_verb_and_option() -> None:
