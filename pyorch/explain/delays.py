@@ -115,16 +115,16 @@ class _Port:
 
     def taken(self, since: int, until: int) -> tuple[int, int]:
         """Return the time in an interval that frames of data took, and that others took."""
-        low, high = bisect_right(self.end, since), bisect_right(self.end, until)
-        data, other = (sums[high] - sums[low] for sums in self.busy)
-        if low < high and self.begin[low] < since:
-            cut = since - self.begin[low]
-            return (data - cut, other) if self.data[low] else (data, other - cut)
-        return data, other
+        low, high = bisect_right(self.end, since), bisect_left(self.begin, until)
+        found = [sums[max(low, high)] - sums[low] for sums in self.busy]
+        if low < high:  # the first may have begun before, the last may end later
+            found[not self.data[low]] -= max(0, since - self.begin[low])
+            found[not self.data[high - 1]] -= max(0, self.end[high - 1] - until)
+        return found[0], found[1]
 
     def idle(self, since: int, until: int) -> Iterator[tuple[int, int]]:
         """The intervals in between in which nothing was sent."""
-        low, high = bisect_right(self.end, since), bisect_right(self.end, until)
+        low, high = bisect_right(self.end, since), bisect_left(self.begin, until)
         now = since
         for begin, end in zip(self.begin[low:high], self.end[low:high], strict=True):
             if begin > now:
@@ -315,7 +315,8 @@ class _Walk:
             if delay.finished or not self.last:  # on no link: in a scale-up domain, or not begun
                 delay.own = delay.time if delay.finished else 0
                 if not delay.finished:
-                    self._wait((delay.src, -1), delay.start, delay.end, None)
+                    gate = delay.src, int(self.frames.network.racks[delay.src])
+                    self._wait(gate, delay.start, delay.end, None)
             return
         if delay.finished:
             delay.own = row.arrived - row.end
@@ -414,6 +415,7 @@ class _Walk:
             if not rows:
                 return None
             row = max(rows, key=_arrived)
+            delay.own += min(0, delay.end - row.end)
             self._wait((row.node, row.peer), row.end, delay.end, None)
             return row
         row = max(known, key=_arrived)

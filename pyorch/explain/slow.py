@@ -68,7 +68,7 @@ class Slow(Explained):
 
     def notes(self) -> list[str]:
         """How to read the numbers."""
-        hidden = sum(one.hidden for one in self.delays)
+        hidden = sum(max(0, one.hidden) for one in self.delays)
         found = [
             "A flow's time is that of its own frames and of its waits, which have one cause each."
         ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,6 +45,12 @@ ONE = """
 kind = "messages"
 messages = [{ src = "h0", dst = "h2", size = "500KB" }]
 """
+
+
+def two(size: str) -> str:
+    """Two messages to one receiver."""
+    both = ", ".join(f'{{ src = "{src}", dst = "h2", size = "{size}" }}' for src in ("h0", "h1"))
+    return f'[[traffic]]\nkind = "messages"\nmessages = [{both}]\n'
 
 
 def explained(folder: Path, text: str, run: int = 1) -> Slow:
@@ -88,13 +96,7 @@ def test_two_senders_wait_for_each_others_frames(tmp_path: Path, pauses: bool) -
     small = '[buffer]\nsize = "300KB"\nlossy_pool = "0B"\n'
     found = explained(
         tmp_path,
-        STAR
-        + (small if pauses else "")
-        + """
-[[traffic]]
-kind = "messages"
-messages = [{ src = "h0", dst = "h2", size = "500KB" }, { src = "h1", dst = "h2", size = "500KB" }]
-""",
+        STAR + (small if pauses else "") + two("500KB"),
     )
     summary = found.store.read_summary(found.told.hash(found.plan.build.fingerprint))["summary"]
     assert bool(summary["pauses_sent"]) == pauses
@@ -194,6 +196,33 @@ def test_a_window_waits_for_answers(tmp_path: Path) -> None:
     assert causes[delays.WINDOW] == (N // 10 - 1) * (P + US + ack)
 
 
+def test_what_a_port_sends_in_an_interval_is_that_of_each_moment() -> None:
+    """Against every unit of time alone, frames cut at both ends included."""
+    rng = random.Random(1)  # noqa: S311 (a test)
+    for _ in range(1000):
+        begin: list[int] = []
+        end: list[int] = []
+        data: list[bool] = []
+        now = 0
+        for _ in range(rng.randrange(6)):
+            now += rng.randrange(4)
+            begin.append(now)
+            now += rng.randrange(1, 5)
+            end.append(now)
+            data.append(rng.random() < 0.5)
+        frames = list(zip(begin, end, data, strict=True))
+        begins, ends = np.array(begin, dtype=np.int64), np.array(end, dtype=np.int64)
+        port = delays._Port(begins, ends, np.array(data, dtype=bool))
+        since = rng.randrange(20)
+        until = since + rng.randrange(1, 10)
+        moments = range(since, until)
+        busy = {at: kind for at in moments for low, high, kind in frames if low <= at < high}
+        taken = tuple(sum(one == kind for one in busy.values()) for kind in (True, False))
+        assert port.taken(since, until) == taken
+        idle = [at for low, high in port.idle(since, until) for at in range(low, high)]
+        assert idle == [at for at in moments if at not in busy]
+
+
 SCHEMES = """
 title = "schemes"
 
@@ -246,6 +275,20 @@ def test_books_balance_under_every_scheme(tmp_path: Path) -> None:
         assert not any(delays.ELSEWHERE in by_cause(one) for one in found.delays)
 
 
+SHORT = STAR.replace('drain = "20ms"\nstop_when_done = true', "").replace("2ms", "20us")
+
+
+def test_books_balance_where_the_run_ends_in_a_frame(tmp_path: Path) -> None:
+    """Two flows that are not finished have shared a link for 20 us less the way to it."""
+    found = explained(tmp_path, SHORT + two("5MB"))
+    for one in found.delays:
+        assert not one.finished
+        assert one.time == 20 * US
+        assert abs(one.waited - one.time / 2) <= US + 2 * P
+        assert one.waits_for is not None
+        assert one.waits_for[0] == delays.AT_RECEIVER
+
+
 # ---------------------------------------------------------------------------------------------
 # What a flow control's rate withholds
 
@@ -272,13 +315,10 @@ b0 = "100KB"
 buffer = "900KB"
 period = "5us"
 
-[[traffic]]
-kind = "messages"
-messages = [{ src = "h0", dst = "h2", size = "8MB" }, { src = "h1", dst = "h2", size = "8MB" }]
-
 [[trace]]
 table = "frame"
 """
+    + two("8MB")
 )
 
 
