@@ -91,7 +91,8 @@ def test_a_flow_that_is_alone_waits_for_nothing(tmp_path: Path) -> None:
 def test_two_senders_wait_for_each_others_frames(tmp_path: Path, pauses: bool) -> None:
     """Whether they are paused or not: the link to the receiver is never idle.
 
-    The frame that is last waits for all N of the other flow, the other's last for N - 1.
+    The frame that is last waits for all N of the other flow, the other's last for N - 1 if they
+    take turns to the end.
     """
     small = '[buffer]\nsize = "300KB"\nlossy_pool = "0B"\n'
     found = explained(
@@ -103,7 +104,10 @@ def test_two_senders_wait_for_each_others_frames(tmp_path: Path, pauses: bool) -
     waits = [one.parts for one in found.delays]
     place = found.network.numbers["s0"], found.network.numbers["h2"]
     assert [set(one) for one in waits] == [{(delays.AT_RECEIVER, place)}] * 2
-    assert sorted(one.waited for one in found.delays) == [(N - 1) * P, N * P]
+    first, last = sorted(one.waited for one in found.delays)
+    assert last == N * P
+    # while both are paused the turns of the last frames depend on which came first
+    assert first == (N - 1) * P or (pauses and (N - 10) * P < first < (N - 1) * P)
     assert "other flows to its receiver" in found.answer
 
 
