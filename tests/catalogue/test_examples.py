@@ -30,7 +30,7 @@ SHORT = {
     "lossless-threshold": ([], r"closed_form_bytes"),
     "gfc-two-to-one": (["--duration=1ms"], r"\d"),
     "pffc-victim": (["--duration=300us"], r"\d"),
-    "rdma-permutation": (["--size=10000"], r"unfinished 0"),
+    "facade-permutation": (["--size=10000"], r"unfinished 0"),
     "sfc-incast": (["--duration=300us"], r"\d"),
 }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyorch.build import BuildInfo
     from pyorch.pipeline import Plan
 
-PERMUTATION = "rdma-permutation"
+PERMUTATION = "facade-permutation"
 EVENT_RATE = "eventloop-rate"
 
 #: The yardstick: ns-3's own loop and its fastest scheduler, with 1000 events pending.

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "../../facade/test/rdma-test-network.h"
+#include "../../facade/test/facade-test-network.h"
 
 #include "ns3/dcqcn.h"
 #include "ns3/rdma-queue-pair.h"

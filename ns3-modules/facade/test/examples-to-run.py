@@ -4,6 +4,6 @@
 
 # The programs that ns-3's test.py runs: (command, when it is built, when it is run with valgrind).
 cpp_examples = [
-    ("rdma-permutation --size=10000", "True", "False"),
+    ("facade-permutation --size=10000", "True", "False"),
 ]
 python_examples = []

@@ -4,7 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../lossless/test/lossless-test-draws.h"
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/test.h"
 
@@ -834,7 +834,7 @@ class HostTestSuite : public TestSuite
 {
   public:
     HostTestSuite()
-        : TestSuite("rdma-host", Type::UNIT)
+        : TestSuite("facade-host", Type::UNIT)
     {
         AddTestCase(new SlowReceiverTest, TestCase::Duration::QUICK);
         AddTestCase(new PauseStormTest, TestCase::Duration::QUICK);

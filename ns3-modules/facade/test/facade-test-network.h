@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#ifndef RDMA_TEST_NETWORK_H
-#define RDMA_TEST_NETWORK_H
+#ifndef FACADE_TEST_NETWORK_H
+#define FACADE_TEST_NETWORK_H
 
 #include "ns3/facade-simulation.h"
 #include "ns3/lossless-event.h"
@@ -505,4 +505,4 @@ class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 } // namespace rdma
 } // namespace ns3
 
-#endif /* RDMA_TEST_NETWORK_H */
+#endif /* FACADE_TEST_NETWORK_H */

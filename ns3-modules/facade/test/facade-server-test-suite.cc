@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/rdma-scale-up.h"
 #include "ns3/simulator.h"
@@ -545,7 +545,7 @@ class ServerTestSuite : public TestSuite
 {
   public:
     ServerTestSuite()
-        : TestSuite("rdma-server", Type::UNIT)
+        : TestSuite("facade-server", Type::UNIT)
     {
         AddTestCase(new ScaleUpQueueTest, TestCase::Duration::QUICK);
         AddTestCase(new RailRelayTest, TestCase::Duration::QUICK);

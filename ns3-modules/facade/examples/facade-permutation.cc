@@ -15,7 +15,7 @@
  * Host i is on edge switch i / (k/2); in a pod every edge switch has a link to every aggregation
  * switch; aggregation switch j of a pod has links to cores j k/2 .. j k/2 + k/2 - 1.
  *
- *     rdma-permutation --k=8 --size=2000000
+ *     facade-permutation --k=8 --size=2000000
  */
 
 #include "ns3/command-line.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/rdma-scoreboard.h"
 #include "ns3/test.h"
@@ -589,7 +589,7 @@ class IrnTestSuite : public TestSuite
 {
   public:
     IrnTestSuite()
-        : TestSuite("rdma-irn", Type::UNIT)
+        : TestSuite("facade-irn", Type::UNIT)
     {
         AddTestCase(new HandComputedRecoveryTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondRecoveryModelTest, TestCase::Duration::QUICK);

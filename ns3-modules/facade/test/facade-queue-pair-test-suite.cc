@@ -4,7 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../lossless/test/lossless-test-draws.h"
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/test.h"
 
@@ -710,7 +710,7 @@ class QueuePairTestSuite : public TestSuite
 {
   public:
     QueuePairTestSuite()
-        : TestSuite("rdma-queue-pair", Type::UNIT)
+        : TestSuite("facade-queue-pair", Type::UNIT)
     {
         AddTestCase(new IdlePathTest, TestCase::Duration::QUICK);
         AddTestCase(new WindowTest, TestCase::Duration::QUICK);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/lossless-ecn-marking.h"
 #include "ns3/test.h"
@@ -407,7 +407,7 @@ class EcnMarkingTestSuite : public TestSuite
 {
   public:
     EcnMarkingTestSuite()
-        : TestSuite("rdma-ecn-marking", Type::UNIT)
+        : TestSuite("facade-ecn-marking", Type::UNIT)
     {
         AddTestCase(new ProbabilityTest, TestCase::Duration::EXTENSIVE);
         AddTestCase(new DelayTest, TestCase::Duration::QUICK);

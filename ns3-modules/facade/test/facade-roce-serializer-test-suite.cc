@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/observe-frame-serializer.h"
 #include "ns3/rdma-roce-serializer.h"
@@ -349,7 +349,7 @@ class RoceSerializerTestSuite : public TestSuite
 {
   public:
     RoceSerializerTestSuite()
-        : TestSuite("rdma-roce-serializer", Type::UNIT)
+        : TestSuite("facade-roce-serializer", Type::UNIT)
     {
         AddTestCase(new InvariantCrcTest, TestCase::Duration::QUICK);
         AddTestCase(new RoceSerializerTest, TestCase::Duration::QUICK);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/test.h"
 
@@ -562,7 +562,7 @@ class AnswerTestSuite : public TestSuite
 {
   public:
     AnswerTestSuite()
-        : TestSuite("rdma-answer", Type::UNIT)
+        : TestSuite("facade-answer", Type::UNIT)
     {
         AddTestCase(new AnswerPathTest, TestCase::Duration::QUICK);
         AddTestCase(new AckedTest, TestCase::Duration::QUICK);

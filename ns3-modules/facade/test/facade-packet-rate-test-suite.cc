@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/test.h"
 
@@ -419,7 +419,7 @@ class PacketRateTestSuite : public TestSuite
 {
   public:
     PacketRateTestSuite()
-        : TestSuite("rdma-packet-rate", Type::UNIT)
+        : TestSuite("facade-packet-rate", Type::UNIT)
     {
         AddTestCase(new PacketRatePathTest, TestCase::Duration::QUICK);
         AddTestCase(new PacketRateSendTest, TestCase::Duration::QUICK);

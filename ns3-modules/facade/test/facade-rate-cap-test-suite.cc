@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-port.h"
@@ -373,7 +373,7 @@ class RateCapTestSuite : public TestSuite
 {
   public:
     RateCapTestSuite()
-        : TestSuite("rdma-rate-cap", Type::UNIT)
+        : TestSuite("facade-rate-cap", Type::UNIT)
     {
         AddTestCase(new PausedCapTest, TestCase::Duration::QUICK);
         AddTestCase(new LostInPortTest, TestCase::Duration::QUICK);

@@ -4,7 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../lossless/test/lossless-test-draws.h"
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/facade-simulation.h"
 #include "ns3/global-value.h"
@@ -1216,7 +1216,7 @@ class SimulationTestSuite : public TestSuite
 {
   public:
     SimulationTestSuite()
-        : TestSuite("rdma-simulation", Type::UNIT)
+        : TestSuite("facade-simulation", Type::UNIT)
     {
         AddTestCase(new RandomFabricTest, TestCase::Duration::QUICK);
         AddTestCase(new DescribeTest, TestCase::Duration::QUICK);

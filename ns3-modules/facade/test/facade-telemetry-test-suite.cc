@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/observe-frame-bytes.h"
 #include "ns3/test.h"
@@ -613,7 +613,7 @@ class TelemetryTestSuite : public TestSuite
 {
   public:
     TelemetryTestSuite()
-        : TestSuite("rdma-telemetry", Type::UNIT)
+        : TestSuite("facade-telemetry", Type::UNIT)
     {
         AddTestCase(new ChainTest, TestCase::Duration::QUICK);
         AddTestCase(new ResolutionTest, TestCase::Duration::QUICK);

@@ -4,7 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../lossless/test/lossless-test-draws.h"
-#include "rdma-test-network.h"
+#include "facade-test-network.h"
 
 #include "ns3/test.h"
 
@@ -665,7 +665,7 @@ class RetransmissionTestSuite : public TestSuite
 {
   public:
     RetransmissionTestSuite()
-        : TestSuite("rdma-retransmission", Type::UNIT)
+        : TestSuite("facade-retransmission", Type::UNIT)
     {
         AddTestCase(new SingleLossTest, TestCase::Duration::QUICK);
         AddTestCase(new RetryTest, TestCase::Duration::QUICK);
