@@ -25,7 +25,7 @@ def main() -> int:
     buffer = {"Size": 100_000, "LossyPool": 0, "Private": PRIVATE, "Threshold": "Static"}
     for name, value in (buffer | {"Xoff": XOFF, "Xon": XON}).items():
         simulation.SetAttribute("ns3::lossless::SharedBuffer", name, str(value))
-    simulation.AddFlowControl("ns3::lossless::Pfc")
+    simulation.AddFlowControl("ns3::pfc::Pfc")
     simulation.AddNodes(np.array([0, 0, 0, 1], "uint8"), "h0\nh1\nh2\ns0", 4)
     ends = np.array([0, 1, 2], "uint32"), np.array([3, 3, 3], "uint32")
     simulation.AddLinks(*ends, np.array(RATES, "uint64"), np.array(DELAYS, "int64"), 3)

@@ -17,7 +17,7 @@ from pyorch.build import ensure_built
 from pyorch.run.ns3 import load_simulation
 from tests.forks import in_fork
 
-_PFC, _BUFFER = "ns3::lossless::Pfc", "ns3::lossless::SharedBuffer"
+_PFC, _BUFFER = "ns3::pfc::Pfc", "ns3::lossless::SharedBuffer"
 
 
 def network(sim: Any, build: bool = False) -> Any:
@@ -270,7 +270,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
         lambda s: trace(built(without_oracle(s)), "detection"),
     ),
     "seed 0": (BAD, "seed of a run cannot be 0", lambda s: type(s)(0)),
-    "two at once": (WHEN, "another rdma::Simulation still exists", lambda s: two(type(s))),
+    "two at once": (WHEN, "another facade::Simulation still exists", lambda s: two(type(s))),
     "no such table": (BAD, "no table 999; there are 1", lambda s: built(s).GetTableName(999)),
     "rows of no table": (BAD, "no table 999", lambda s: built(s).GetNRows(999)),
     "columns of no table": (BAD, "no table 1;", lambda s: built(s).GetNColumns(1)),

@@ -80,7 +80,7 @@ SCHEMA = (
     kind("lossless::SharedBuffer", "ns3::lossless::BufferPolicy", *BUFFER),
     kind("later::NeverSeenPolicy", "ns3::lossless::BufferPolicy", size("Quota", 1)),
     kind("rdma::QueuePair", "ns3::Object", size("PayloadSize", 1000, 1), size("HeaderSize", 48)),
-    kind("lossless::Pfc", FLOW_CONTROL, attribute("Mode", "Enum", "Timer", "OnOff|Timer")),
+    kind("pfc::Pfc", FLOW_CONTROL, attribute("Mode", "Enum", "Timer", "OnOff|Timer")),
     kind("gfc::ConceptualGfc", FLOW_CONTROL, size("Bm", 100_000, 1), size("B0", 50_000)),
     kind("later::NeverSeenBefore", FLOW_CONTROL, attribute("Cap", "DataRate", "0bps", "DataRate")),
     kind(
@@ -88,18 +88,19 @@ SCHEMA = (
         "ns3::rdma::CongestionControl",
         attribute("G", "Double", "0.004", "double 0:1"),
     ),
-    kind("lossless::Probe", "ns3::Object", abstract=True),
-    kind("lossless::SampledProbe", "ns3::lossless::Probe", abstract=True),
+    kind("observe::Probe", "ns3::Object", abstract=True),
+    kind("observe::SampledProbe", "ns3::observe::Probe", abstract=True),
     *(
-        kind(f"lossless::{name}Probe", f"ns3::lossless::{parent}")
-        for parent, names in (
-            ("SampledProbe", "Queue Buffer Egress Rate"),
-            ("Probe", "Pause Drop Control ControlValue Frame Deadlock PauseTree"),
+        kind(f"{module}::{name}Probe", f"ns3::observe::{parent}")
+        for module, parent, names in (
+            ("observe", "SampledProbe", "Queue Buffer Egress Rate"),
+            ("observe", "Probe", "Pause Drop Control ControlValue Frame"),
+            ("deadlock", "Probe", "Deadlock PauseTree"),
         )
         for name in names.split()
     ),
-    kind("dcfit::DetectionProbe", "ns3::lossless::Probe"),
-    kind("rdma::FlowRateProbe", "ns3::lossless::Probe"),
+    kind("deadlock::DetectionProbe", "ns3::observe::Probe"),
+    kind("rdma::FlowRateProbe", "ns3::observe::Probe"),
 )
 
 MINIMAL = """

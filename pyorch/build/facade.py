@@ -1,4 +1,4 @@
-"""Types of the C++ class ns3::rdma::Simulation (ns3-modules/facade).
+"""Types of the C++ class ns3::facade::Simulation (ns3-modules/facade).
 
 Arrays are passed as flat numpy arrays with their length; times are in ps, rates in bit/s, nodes and
 links are numbers. Returned texts are C++ strings: convert them by `str`.

@@ -16,7 +16,7 @@ from pyorch.build.info import BuildInfo
 
 #: The class that Python drives (docs/architecture.md): its module, namespace in ns3, and header.
 FACADE_MODULE = "facade"
-FACADE_NAMESPACE = "rdma"
+FACADE_NAMESPACE = "facade"
 FACADE_HEADER = "facade-simulation.h"
 
 _NOT_FOR_PYTHON = Problem(
@@ -53,7 +53,7 @@ class TypeInfo:
 
     group: its module. abstract: it has no constructor. signaller: of a congestion control the
     TypeId name of the switch agent whose signal it obeys. telemetry: whether it makes frames carry
-    that of switches.
+    that of switches. was: an old TypeId name that is still understood, or "".
     """
 
     name: str
@@ -64,6 +64,7 @@ class TypeInfo:
     traces: Sequence[TraceInfo] = ()
     signaller: str = ""
     telemetry: bool = False
+    was: str = ""
 
 
 #: All types, in the order in which ns-3 registered them.
@@ -158,7 +159,7 @@ def _parse_or_complain(text: str, cache: Path) -> Schema:
         raise UserError(
             [
                 Problem(
-                    where="ns3::rdma::Simulation::Describe",
+                    where="ns3::facade::Simulation::Describe",
                     what=f"its answer cannot be read ({error!r}): {text[:200]!r}",
                     allowed="a JSON list of types, as documented there",
                     hint=f"the module '{FACADE_MODULE}' is at fault ({cache} was not written)",
@@ -177,4 +178,5 @@ def _type_info(entry: dict[str, Any]) -> TypeInfo:
         traces=tuple(TraceInfo(**trace) for trace in entry["traces"]),
         signaller=entry.get("signaller", ""),
         telemetry=bool(entry.get("telemetry", False)),
+        was=entry.get("was", ""),
     )

@@ -160,7 +160,7 @@ class Resolver:
         known = self.types.schemes(INTERFACES[key])
         spellings = {kebab_case(t.name.split("::")[-1]): t for t in known.values()}
         spellings |= {t.name: t for t in known.values()} | known
-        info = spellings.get(name)
+        info = spellings.get(self.types.today(name))
         if info is None:
             hint = suggest(name, known) or _where_schemes_are()
             allowed = ", ".join(known) or f"no built module has a class for {key}"

@@ -30,7 +30,7 @@ def of_plan(
     experiment: Experiment, specs: Sequence[RunSpec], paths: Paths | None = None
 ) -> list[Remark]:
     """Remarks that are certain before anything runs. paths: of the project, by default this one."""
-    found = [*_hides(experiment, paths or default_paths())]
+    found = [*_hides(experiment, paths or default_paths()), *_outdated(experiment.types)]
     found += [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
     cases = Cases.of(experiment, specs)
     found += [
@@ -67,6 +67,12 @@ def _hides(experiment: Experiment, paths: Paths) -> Iterator[Remark]:
     if other.is_file() and experiment.file.resolve() != other.resolve():
         what = f"{experiment.name} is {experiment.label} of this project"
         yield Remark("study", f"{what}, not the study of that name that came with pyorch")
+
+
+def _outdated(types: Catalogue | None) -> Iterator[Remark]:
+    """Old names of types, which are read as the new ones."""
+    for old, new in sorted(types.outdated.items()) if types is not None else ():
+        yield Remark("name", f"{old} is called {new} now, and is read as that; write the new name")
 
 
 def _signals(specs: Sequence[RunSpec], types: Catalogue | None) -> Iterator[Remark]:

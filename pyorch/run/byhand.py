@@ -59,14 +59,14 @@ class OpenRun:
         self.ns3 = _ns3(plan.build)
         while _open:
             _open.pop().close()
-        self._simulation: Simulation | None = self.ns3.rdma.Simulation(spec.seed)
+        self._simulation: Simulation | None = self.ns3.facade.Simulation(spec.seed)
         _open.append(self)
         self.network: Topology = set_up(self.simulation, spec)
         self.problems: tuple[str, ...] | None = None
 
     @property
     def simulation(self) -> Simulation:
-        """The ns3::rdma::Simulation. Raises UserError when the run is closed."""
+        """The ns3::facade::Simulation. Raises UserError when the run is closed."""
         if self._simulation is None:
             what = "it was closed, at the latest when another run was opened"
             raise UserError([Problem("this run", what, None, "keep copies of its tables")])

@@ -29,7 +29,7 @@ NS3_MODULES = ("core", "network")
 
 
 def load_simulation(info: "BuildInfo") -> "SimulationClass":
-    """Return the C++ class ns3::rdma::Simulation, ready within a second of the process's start.
+    """Return the C++ class ns3::facade::Simulation, ready within a second of the process's start.
 
     Loads the built modules with what they link, and parses one header without any of ns-3's.
     Raises LoadError when a library does not load, ImportError when the header does not parse,

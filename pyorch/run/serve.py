@@ -53,7 +53,7 @@ def tiny() -> RunSpec:
         Star.model_construct(kind="star", hosts=2, rate=10**10, delay=10**6),
         [Greedy.model_construct(kind="greedy", src=["h0"], dst=["h1"])],
         attributes={"ns3::lossless::Port": {"Overhead": "20"}},
-        flow_control=["ns3::lossless::Pfc"],
+        flow_control=["ns3::pfc::Pfc"],
         traces=[Trace(table="queue", ports=[["s0", "h0"]], classes=[3])],
     )
     return RunSpec(

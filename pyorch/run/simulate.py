@@ -79,8 +79,8 @@ class OutOfMemoryError(RunProblemsError):
 def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) -> dict[str, float]:
     """Simulate a run and write its tables and summary.json into its folder.
 
-    simulation_class: ns3::rdma::Simulation, from `pyorch.run.ns3.load_simulation`. Returns the CPU
-    time of each phase [s]: setup, run, write. Raises RefusedError before the simulation,
+    simulation_class: ns3::facade::Simulation, from `pyorch.run.ns3.load_simulation`. Returns the
+    CPU time of each phase [s]: setup, run, write. Raises RefusedError before the simulation,
     WrongResultError after it (tables and summary are written nevertheless), OSError if a file
     cannot be written.
     """

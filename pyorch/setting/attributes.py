@@ -78,6 +78,10 @@ class TypeInfo(Protocol):
     def telemetry(self) -> bool:
         """Whether it is a congestion control whose frames carry the telemetry of switches."""
 
+    @property
+    def was(self) -> str:
+        """An old TypeId name that files may still use, or ""."""
+
 
 #: Sections of the types that every experiment has.
 SECTIONS = {
@@ -129,7 +133,7 @@ DEFAULTS = {
 #: Those of them that a RunSpec contains only if they differ from it.
 OPTIONAL = {key: DEFAULTS[key] for key in ("forwarding", "buffer_policy")}
 #: The abstract types of objects that fill tables, and of those that can do so periodically.
-PROBE, SAMPLED_PROBE = "ns3::lossless::Probe", "ns3::lossless::SampledProbe"
+PROBE, SAMPLED_PROBE = "ns3::observe::Probe", "ns3::observe::SampledProbe"
 
 
 def _table_of(type_name: str) -> str:
@@ -154,10 +158,14 @@ def _words(name: str, between: str) -> str:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The registered types, by the names that experiment files use."""
+    """The registered types, by the names that experiment files use.
+
+    outdated: the old names by which types were asked for so far, and their names now.
+    """
 
     types: tuple[TypeInfo, ...]
     presets: Presets = field(default_factory=dict)
+    outdated: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     # needed again by every setting of a sweep
     _lineages: dict[str, list[TypeInfo]] = field(default_factory=dict, compare=False, repr=False)
     _schemes: dict[str, dict[str, TypeInfo]] = field(
@@ -188,8 +196,20 @@ class Catalogue:
         return SECTIONS.get(type_name) or kebab_case(type_name.rsplit("::", 1)[-1])
 
     def find(self, section: str) -> TypeInfo | None:
-        """Return the type of a section name or a full TypeId name."""
-        return self.sections.get(section) or self.by_name.get(section)
+        """Return the type of a section name or a full TypeId name, which may be an old one."""
+        return self.sections.get(section) or self.by_name.get(self.today(section))
+
+    def today(self, name: str) -> str:
+        """Return the TypeId name that replaces an old one, and note it; another name as it is."""
+        current = self._renamed.get(name)
+        if current is None:
+            return name
+        self.outdated[name] = current
+        return current
+
+    @cached_property
+    def _renamed(self) -> dict[str, str]:
+        return {info.was: info.name for info in self.types if info.was}
 
     def lineage(self, info: TypeInfo) -> list[TypeInfo]:
         """Return a type and its ancestors, nearest first; the root is its own parent in ns-3."""

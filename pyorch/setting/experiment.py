@@ -178,7 +178,7 @@ def resolve_faults(
 #: Tables that are filled from what the oracle of deadlocks finds.
 OF_ORACLE = frozenset({"deadlock", "detection", "pause_tree"})
 #: Prefixes of types whose modules are part of every run.
-_EVERY_RUN = ("ns3::lossless::", "ns3::rdma::")
+_EVERY_RUN = ("ns3::deadlock::", "ns3::lossless::", "ns3::observe::", "ns3::rdma::")
 
 
 def resolve_traces(

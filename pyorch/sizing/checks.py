@@ -32,7 +32,7 @@ _NEEDED = (
 )
 #: The flow control whose headroom, eta', is computed here; that of others, and what a scheme
 #: promises to the upstream, is added up by the modules as they are set up.
-PFC = "ns3::lossless::Pfc"
+PFC = "ns3::pfc::Pfc"
 #: Attributes of a type of which the first must be below the second, or at most equal to it, as the
 #: modules demand as they are set up.
 _ORDERED = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
 
-TAP = "ns3::lossless::PcapTap"
+TAP = "ns3::observe::PcapTap"
 ANIMATION = "animation.xml"
 ANY_PEER = -1
 ALL_CLASSES = 0xFF
@@ -90,7 +90,7 @@ def trace_run(
 ) -> Traced:
     """Simulate a run with captures and write the files into a folder, created if missing.
 
-    simulation_class: ns3::rdma::Simulation, from `pyorch.run.ns3.load_simulation`; a process can
+    simulation_class: ns3::facade::Simulation, from `pyorch.run.ns3.load_simulation`; a process can
     have only one simulation at a time. Raises RefusedError if the run's configuration is
     impossible, OSError if a file cannot be written, KeyError for a node that does not exist.
     """

@@ -1,4 +1,4 @@
-"""The Protocol of ns3::rdma::Simulation has the methods of the C++ class, with their arguments."""
+"""The Protocol of ns3::facade::Simulation has the methods and arguments of the C++ class."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_simulation_works(info: BuildInfo) -> None:
         print(simulation.__cpp_name__, simulation(5).Count())
         print("ns" in sys.modules)
         """,
-    ) == ["ns3::rdma::Simulation 6", "False"]
+    ) == ["ns3::facade::Simulation 6", "False"]
 
 
 def test_a_process_is_ready_within_a_second(info: BuildInfo) -> None:

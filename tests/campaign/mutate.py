@@ -35,7 +35,7 @@ TEXTS = [
     *("x" * 300, "x" * 100_000, "a/" * 3000, "\u00e9", "\u65e5\u672c", "\u202eabc", "\U0001f600"),
     *("\x1b[31mred", "a\nb", "a\tb", "a\rb", "%s%n", "{0}", "$(id)", "`id`", "'", '"', "\\", ";"),
     *("<script>alert(1)</script>", "nan", "true", "null", "None", "-", "--help", "pfc", "PFC"),
-    *("ns3::lossless::Pfc", "ns3::Object", "fat-tree", "WebSearch", "hash", "seed", "variant"),
+    *("ns3::pfc::Pfc", "ns3::Object", "fat-tree", "WebSearch", "hash", "seed", "variant"),
     *("flows_total", "queue", "flow", "p999", "p100", "1-5", "[0", "**/*", "[!a", "\udcff"),
 ]
 STRUCTURES: list[Any] = [

@@ -90,7 +90,7 @@ def test_every_scheme_file_is_a_variant(tmp_path: Path) -> None:
     assert found.variants == ("GFC", "PFC")
     assert [point.params["buffer.size"] for point in found.points] == ["2MB", "4MB"] * 2
     gfc = form(found.points[0])
-    assert gfc["flow_control"] == ["ns3::lossless::Pfc", "ns3::gfc::ConceptualGfc"]
+    assert gfc["flow_control"] == ["ns3::pfc::Pfc", "ns3::gfc::ConceptualGfc"]
     # 3 C D = 3 x 1250 B is below any share
     assert gfc["attributes"]["ns3::gfc::ConceptualGfc"]["Bm"] == str(3 * 1250 - 2 * 1048)
     for point in found.points:

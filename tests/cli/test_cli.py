@@ -440,7 +440,7 @@ def test_schemes_tells_what_can_be_written(invoke: Invoke) -> None:
     """Every scheme is listed with the keys of its section; one of them with all about it."""
     done = invoke("schemes")
     assert done.returncode == 0
-    assert "    pfc (ns3::lossless::Pfc)" in done.stdout
+    assert "    pfc (ns3::pfc::Pfc)" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
     one = invoke("schemes", "conceptual-gfc")
     assert re.search(r'^ +bm = "100KB"$', one.stdout, re.MULTILINE)

@@ -187,7 +187,7 @@ PortColumns::Open(Table& table)
 }
 
 /// What two tables share.
-class BytesProbe : public lossless::SampledProbe
+class BytesProbe : public observe::SampledProbe
 {
     void Open(Fabric&, Table& table) override
     {

@@ -275,7 +275,7 @@ def test_a_crash_ends_at_once_and_names_its_functions(
     for moment in range(30):
         crash(warm, plan, moment * 0.001)
     tails = [crash(warm, plan) for _ in range(3)]
-    assert any("in ns3::rdma::Simulation::Run(long) + 0x" in tail for tail in tails), tails
+    assert any("in ns3::facade::Simulation::Run(long) + 0x" in tail for tail in tails), tails
 
 
 def crash(warm: WarmLauncher, plan: Plan, after_s: float | None = None) -> str:

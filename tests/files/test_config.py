@@ -19,6 +19,7 @@ from pyorch.files.layers import MAX_FILES
 from pyorch.files.load import load_experiment
 from pyorch.files.setting import Resolver
 from pyorch.metrics.base import parse, written
+from pyorch.remarks import of_plan
 from pyorch.setting.experiment import OF_ORACLE
 from tests.forms import form
 from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
@@ -39,7 +40,7 @@ def test_the_default_experiment_is_resolved() -> None:
     by_scheme = {form(point)["flow_control"][0]: form(point) for point in experiment.points}
     gfc = by_scheme["ns3::gfc::ConceptualGfc"]["attributes"]["ns3::gfc::ConceptualGfc"]
     assert {"B0": "50000", "Bm": "100000"}.items() <= gfc.items()
-    pfc = by_scheme["ns3::lossless::Pfc"]
+    pfc = by_scheme["ns3::pfc::Pfc"]
     buffer = {"Threshold": "Static", "Xoff": "80000", "Xon": "77000"}
     assert buffer.items() <= pfc["attributes"]["ns3::lossless::SharedBuffer"].items()
     assert pfc["topology"]["rate_bps"] == 10**10
@@ -105,7 +106,7 @@ def test_sections_of_single_nodes_are_resolved(tmp_path: Path) -> None:
             {
                 "nodes": ["h0", "h1", "s0"],
                 "attributes": {
-                    "ns3::lossless::Pfc": {"Quanta": "5"},
+                    "ns3::pfc::Pfc": {"Quanta": "5"},
                     "ns3::lossless::Port": {"ControlDelay": f"{delay}000000ps"},
                 },
             }
@@ -125,9 +126,36 @@ def test_sections_of_single_nodes_are_resolved(tmp_path: Path) -> None:
 
 def _with_quanta() -> tuple[Any, ...]:
     """The schema with an attribute for PFC."""
-    others = (info for info in SCHEMA if info.name != "ns3::lossless::Pfc")
+    others = (info for info in SCHEMA if info.name != "ns3::pfc::Pfc")
     quanta = attribute("Quanta", "Uinteger", "1")
-    return (*others, kind("lossless::Pfc", "ns3::lossless::FlowControl", quanta))
+    return (*others, kind("pfc::Pfc", "ns3::lossless::FlowControl", quanta))
+
+
+def test_old_names_of_types_are_read_as_the_new_ones(tmp_path: Path) -> None:
+    """In lists, sections, entries and overrides; what was used is known afterwards."""
+    old, new = "ns3::lossless::Pfc", "ns3::pfc::Pfc"
+    schema = tuple(
+        dataclasses.replace(one, was=old) if one.name == new else one for one in _with_quanta()
+    )
+    text = f'flow_control = ["{old}"]\n{MINIMAL}["{old}"]\nquanta = 5\n'
+    text += f'[[node]]\nlabel = "one"\nnames = "s0"\n"{old}" = {{ quanta = 6 }}\n'
+    overrides = (f"{old}.quanta=7", f"node.one.{old}.quanta=8")
+    read = load(tmp_path, text, *overrides, schema=schema)
+    same = load(
+        tmp_path,
+        text.replace(old, new),
+        *(one.replace(old, new) for one in overrides),
+        schema=schema,
+    )
+    assert form(read.points[0]) == form(same.points[0])
+    assert form(read.points[0])["attributes"][new] == {"Quanta": "7"}
+    assert read.types is not None
+    assert read.types.outdated == {old: new}
+    assert same.types is not None
+    assert same.types.outdated == {}
+    assert [remark.text for remark in of_plan(read, [])][:1] == [
+        f"{old} is called {new} now, and is read as that; write the new name"
+    ]
 
 
 def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:

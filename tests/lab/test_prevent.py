@@ -443,7 +443,7 @@ def test_the_study_has_the_rules_that_are_made_for_it() -> None:
         types = plan.experiment.types
         assert types is not None
         written = {
-            name: entry.attributes["ns3::lossless::Tagger"]["Rules"]
+            name: entry.attributes["ns3::pfc::Tagger"]["Rules"]
             for entry in spec.setting.nodes
             for name in entry.nodes
         }

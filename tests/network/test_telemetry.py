@@ -192,7 +192,7 @@ def test_a_failure_that_no_long_way_avoids_is_not_said(tmp_path: Path) -> None:
 
 def test_modules_name_attributes_as_files_do() -> None:
     """Whatever a module says of an attribute of a type comes with its key."""
-    said = "raise TelemetryHops of ns3::rdma::QueuePair, or RefreshAt of ns3::lossless::Pfc"
+    said = "raise TelemetryHops of ns3::rdma::QueuePair, or RefreshAt of ns3::pfc::Pfc"
     assert _with_keys(said) == "raise queue_pair.telemetry_hops, or pfc.refresh_at"
     for same in ("paths of ns3 are long", "DCQCN: CutOn Timer", "a queue of s0:h0"):
         assert _with_keys(same) == same

@@ -35,8 +35,8 @@ def answer(code, buffer):
 """
 
 START = """
-sim = ns.rdma.Simulation(1)
-sim.AddFlowControl("ns3::lossless::Pfc")
+sim = ns.facade.Simulation(1)
+sim.AddFlowControl("ns3::pfc::Pfc")
 for name, value in BUFFER.items():
     sim.SetAttribute("ns3::lossless::SharedBuffer", name, value)
 sim.AddNodes(np.array([0, 0, 0, 1], dtype=np.uint8), "h0\\nh1\\nh2\\ns0", 4)

@@ -166,7 +166,7 @@ def make_spec(**changes: Any) -> RunSpec:
         },
         "topology": STAR,
         "attributes": {"ns3::lossless::Port": {"Overhead": "0"}},
-        "flow_control": ["ns3::lossless::Pfc"],
+        "flow_control": ["ns3::pfc::Pfc"],
         "agents": ["ns3::a::Agent"],
         "host_agents": ["ns3::a::NicAgent"],
         "nodes": [
@@ -216,7 +216,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("Simulation", 7),
         ("SetSimulator", "ns3::eventloop::EventLoop"),
         ("SetAttribute", "ns3::lossless::Port", "Overhead", "0"),
-        ("AddFlowControl", "ns3::lossless::Pfc"),
+        ("AddFlowControl", "ns3::pfc::Pfc"),
         ("AddAgent", "ns3::a::Agent"),
         ("AddHostAgent", "ns3::a::NicAgent"),
         ("SetForwarding", "ns3::f::Policy"),

@@ -158,7 +158,7 @@ class Tapped:
 
     def __init__(self, seed):
         self.simulation = simulation_class(seed)
-        self.simulation.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true")
+        self.simulation.SetAttribute("ns3::observe::PcapTap", "Fcs", "true")
 
     def __getattr__(self, name):
         return getattr(self.simulation, name)

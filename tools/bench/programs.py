@@ -38,7 +38,7 @@ YARDSTICK = (
 COUNTED_HOPS = 100_000
 
 _COLLECTED = re.compile(r"Collected : (\d+)")
-_SIMULATED = "ns3::rdma::Simulation::Run(long)"
+_SIMULATED = "ns3::facade::Simulation::Run(long)"
 _CALLGRIND = ("valgrind", "--tool=callgrind", f"--toggle-collect={_SIMULATED}")
 
 

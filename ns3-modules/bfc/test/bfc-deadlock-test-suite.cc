@@ -52,7 +52,7 @@ class DeadlockTestSuite : public TestSuite
     DeadlockTestSuite()
         : TestSuite("bfc-deadlock", Type::UNIT)
     {
-        using lossless::tests::FormationTest;
+        using deadlock::tests::FormationTest;
         AddTestCase(new FormationTest("BFC", SetUpBfc, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("BFC, many", SetUpBfc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
@@ -71,7 +71,7 @@ class DeadlockProofSuite : public TestSuite
     DeadlockProofSuite()
         : TestSuite("bfc-deadlock-proof", Type::UNIT)
     {
-        using lossless::tests::ProofTest;
+        using deadlock::tests::ProofTest;
         AddTestCase(new ProofTest("BFC", SetUpBfc, 80), TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("BFC, many", SetUpBfc, 1000), TestCase::Duration::TAKES_FOREVER);
     }

@@ -884,7 +884,7 @@ class TakenTest : public TestCase
  * @param kinds of the nodes: 0 a host, 1 a switch
  */
 static void
-AddNodes(rdma::Simulation& sim, const std::vector<uint8_t>& kinds)
+AddNodes(facade::Simulation& sim, const std::vector<uint8_t>& kinds)
 {
     std::string names;
     for (std::size_t i = 0; i < kinds.size(); ++i)
@@ -905,7 +905,7 @@ AddNodes(rdma::Simulation& sim, const std::vector<uint8_t>& kinds)
  * @return number by name
  */
 static std::map<std::string, double>
-Numbers(rdma::Simulation& sim)
+Numbers(facade::Simulation& sim)
 {
     const auto numbers = sim.GetSummary();
     return {numbers.begin(), numbers.end()};
@@ -934,7 +934,7 @@ class AloneTest : public TestCase
         {
             for (const double x : {1.5, 2.0, 4.0})
             {
-                rdma::Simulation sim(1);
+                facade::Simulation sim(1);
                 const std::string bfc = "ns3::bfc::Bfc";
                 sim.AddFlowControl(bfc);
                 sim.SetAttribute(bfc, "Interval", "0s");
@@ -1003,7 +1003,7 @@ class NetworkTest : public TestCase
         {
             Listener::g_random.seed(round);
             Listener::g_lose = round % 3 == 0 ? 0 : static_cast<uint32_t>(random() % 50);
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             const std::string bfc = "ns3::bfc::Bfc";
             sim.SetAttribute(bfc, "Queues", std::to_string(1 + random() % 6));
             sim.SetAttribute(bfc, "HostQueues", std::to_string(1 + random() % 20));
@@ -1107,7 +1107,7 @@ class RefusalTest : public TestCase
         // One of two hosts repeats, and forgets, at another pace than its switch.
         for (const std::string refresh : {"1ms", "2ms", "0s"})
         {
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.AddFlowControl("ns3::bfc::Bfc");
             AddNodes(sim, {0, 0, 1});
             const std::array<uint32_t, 2> hosts{0, 1};

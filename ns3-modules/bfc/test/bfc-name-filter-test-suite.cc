@@ -223,7 +223,7 @@ class MessageTest : public TestCase
     {
         lossless::ControlFrame control;
         Write({3, 5, {0x0001, 0x8000, 0, 0, 0, 0, 0, 0xbeef}}, control);
-        const auto bytes = lossless::SerializeMacControl(control, 9);
+        const auto bytes = observe::SerializeMacControl(control, 9);
         const std::array<uint8_t, 20> expected{
             0x0b, 0xfc, // opcode
             0x2b, 0xff, // segment 5 (00101) and class 3 (011); all words
@@ -247,7 +247,7 @@ class MessageTest : public TestCase
             Write(sent, control);
             lossless::ControlFrame wire;
             NS_TEST_ASSERT_MSG_EQ(
-                lossless::ReadMacControl(lossless::SerializeMacControl(control, 1), wire) &&
+                observe::ReadMacControl(observe::SerializeMacControl(control, 1), wire) &&
                     Read(wire, got),
                 true,
                 "it is understood");

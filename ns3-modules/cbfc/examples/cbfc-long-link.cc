@@ -27,7 +27,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -50,7 +50,7 @@ main(int argc, char* argv[])
     sim.AddFlowControl("ns3::cbfc::Credit");
     sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
     sim.SetAttribute("ns3::cbfc::Credit", "Period", std::to_string(period.GetTimeStep()) + "ps");
-    ns3::rdma::NetworkHelper network(sim, rate, ns3::NanoSeconds(100));
+    ns3::facade::NetworkHelper network(sim, rate, ns3::NanoSeconds(100));
     const auto hosts = network.InstallHosts(2);
     const auto switches = network.InstallSwitches(2);
     network.InstallLink(hosts[0], switches[0]);

@@ -18,7 +18,7 @@ TypeId
 CreditSerializer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::cbfc::CreditSerializer")
-                            .SetParent<lossless::FrameSerializer>()
+                            .SetParent<observe::FrameSerializer>()
                             .SetGroupName("cbfc")
                             .AddConstructor<CreditSerializer>();
     return tid;
@@ -28,7 +28,7 @@ bool
 CreditSerializer::Serialize(const lossless::Frame& frame,
                             uint32_t sender,
                             bool /* tagged */,
-                            lossless::FrameBytes& bytes) const
+                            observe::FrameBytes& bytes) const
 {
     if (!frame.control || frame.control->opcode != CREDIT_OPCODE)
     {

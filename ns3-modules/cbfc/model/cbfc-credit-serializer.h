@@ -21,7 +21,7 @@ namespace cbfc
  * words of 32 bits: FCCL and FCTBS in blocks. The format is ours: InfiniBand's flow-control packet,
  * with 12 bits per counter, is not an Ethernet frame.
  */
-class CreditSerializer : public lossless::FrameSerializer
+class CreditSerializer : public observe::FrameSerializer
 {
   public:
     /// Get the type ID. @return the object TypeId
@@ -30,7 +30,7 @@ class CreditSerializer : public lossless::FrameSerializer
     bool Serialize(const lossless::Frame& frame,
                    uint32_t sender,
                    bool tagged,
-                   lossless::FrameBytes& bytes) const override;
+                   observe::FrameBytes& bytes) const override;
 };
 
 } // namespace cbfc

@@ -43,8 +43,8 @@ class CreditSerializerTest : public TestCase
         frame->control->value.fill(0);
         frame->control->value[0] = 0x01020304;
         frame->control->value[1] = 0x05060708;
-        const lossless::FrameSerializers serializers({});
-        lossless::FrameBytes bytes;
+        const observe::FrameSerializers serializers({});
+        observe::FrameBytes bytes;
         NS_TEST_ASSERT_MSG_EQ(serializers.Serialize(*frame, 0, true, true, bytes),
                               64,
                               "fits 64 bytes");

@@ -36,7 +36,7 @@ namespace tests
  * @return numbers
  */
 std::map<std::string, double>
-Summary(const rdma::Simulation& sim)
+Summary(const facade::Simulation& sim)
 {
     const auto pairs = sim.GetSummary();
     return {pairs.begin(), pairs.end()};
@@ -111,7 +111,7 @@ class Auditor : public lossless::FlowControl,
      * @param sim the run
      * @param choose says whether to lose a credit message
      */
-    static void Install(rdma::Simulation& sim, std::function<bool()> choose = {})
+    static void Install(facade::Simulation& sim, std::function<bool()> choose = {})
     {
         g_books.clear();
         g_messages.clear();
@@ -233,7 +233,7 @@ uint64_t Eraser::g_blocks = 0;
  * @param sim the run, before it is built
  */
 void
-HaveOnlyWhatIsPromised(rdma::Simulation& sim)
+HaveOnlyWhatIsPromised(facade::Simulation& sim)
 {
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "1");
@@ -307,7 +307,7 @@ class Star
         sim.AddFlows(&src, &dst, &bytes, &start, &never, &cls, &none, &none, 1);
     }
 
-    rdma::Simulation sim{1}; //!< the run
+    facade::Simulation sim{1}; //!< the run
 };
 
 /**
@@ -526,7 +526,7 @@ class PromiseTest : public TestCase
         {
             const int64_t buffer = 2048 + static_cast<int64_t>(random() % 200'000);
             const uint32_t senders = 2 + random() % 5;
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(buffer));
             sim.SetAttribute("ns3::cbfc::Credit",
                              "Period",
@@ -604,7 +604,7 @@ class LongLinkTest : public TestCase
      * @param size of the buffers (B), nothing of it for lossy classes
      * @return what Check says
      */
-    static std::string Build(rdma::Simulation& sim, const std::string& flowControl, int64_t size)
+    static std::string Build(facade::Simulation& sim, const std::string& flowControl, int64_t size)
     {
         sim.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(size));
         sim.SetAttribute("ns3::lossless::SharedBuffer", "LossyPool", "0");
@@ -631,7 +631,7 @@ class LongLinkTest : public TestCase
         {
             // The two ports of a switch are promised all of its buffer, to the byte.
             const int64_t promised = blocks * BLOCK_BYTES;
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.SetAttribute("ns3::cbfc::Credit", "Buffer", std::to_string(promised));
             NS_TEST_ASSERT_MSG_EQ(Build(sim, "ns3::cbfc::Credit", 2 * promised),
                                   "",
@@ -647,11 +647,11 @@ class LongLinkTest : public TestCase
                                       "the promise over the round trip, " << promised << " B");
         }
         const auto refusal = [](const std::string& flowControl, int64_t size) {
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.SetAttribute("ns3::cbfc::Credit", "Buffer", "1000063");
             return Build(sim, flowControl, size);
         };
-        const std::string tooSmall = refusal("ns3::lossless::Pfc", 2 * 9'000 * BLOCK_BYTES);
+        const std::string tooSmall = refusal("ns3::pfc::Pfc", 2 * 9'000 * BLOCK_BYTES);
         NS_TEST_ASSERT_MSG_NE(tooSmall.find("Pfc: eta' = 2 (C D + L_wire)"),
                               std::string::npos,
                               "PFC's headroom of 2.5 MB does not fit into the least of these "
@@ -702,9 +702,9 @@ class ChainTest : public TestCase
                                     const std::vector<std::pair<int64_t, int64_t>>& storms,
                                     uint64_t slow = 0)
     {
-        rdma::Simulation& sim = star.sim;
-        sim.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
-        star.Nodes(2, "ns3::lossless::Pfc");
+        facade::Simulation& sim = star.sim;
+        sim.SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
+        star.Nodes(2, "ns3::pfc::Pfc");
         if (slow)
         {
             sim.SetReceiveRate(1, slow, 0);
@@ -742,7 +742,7 @@ class ChainTest : public TestCase
      * @param sim the run
      * @param look called with start, end, node and peer
      */
-    static void Rows(const rdma::Simulation& sim,
+    static void Rows(const facade::Simulation& sim,
                      const std::function<void(int64_t, int64_t, uint32_t, uint32_t)>& look)
     {
         uint32_t table = 0;
@@ -836,7 +836,7 @@ class RingTest : public TestCase
     void DoRun() override
     {
         constexpr uint32_t N = 5;
-        rdma::Simulation sim(1);
+        facade::Simulation sim(1);
         sim.SetAttribute("ns3::cbfc::Credit", "Buffer", "100000");
         sim.SetAttribute("ns3::cbfc::Credit", "Period", "5us");
         sim.SetAttribute("ns3::rdma::QueuePair", "Retransmit", "None");

@@ -46,7 +46,7 @@ class DeadlockTestSuite : public TestSuite
     DeadlockTestSuite()
         : TestSuite("cbfc-deadlock", Type::UNIT)
     {
-        using lossless::tests::FormationTest;
+        using deadlock::tests::FormationTest;
         AddTestCase(new FormationTest("CBFC", SetUpCredit, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("CBFC, many", SetUpCredit, 2000),
                     TestCase::Duration::TAKES_FOREVER);
@@ -65,8 +65,8 @@ class DeadlockProofSuite : public TestSuite
     DeadlockProofSuite()
         : TestSuite("cbfc-deadlock-proof", Type::UNIT)
     {
-        using lossless::tests::ProofTest;
-        const auto way = lossless::tests::Vanisher::Way::COUNTED;
+        using deadlock::tests::ProofTest;
+        const auto way = deadlock::tests::Vanisher::Way::COUNTED;
         AddTestCase(new ProofTest("CBFC, few", SetUpCredit, 13, false, way),
                     TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("CBFC", SetUpCredit, 40, false, way),

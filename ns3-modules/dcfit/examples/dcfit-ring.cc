@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -54,7 +54,7 @@ main(int argc, char* argv[])
     }
 
     Simulation sim(ns3::RngSeedManager::GetRun());
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     sim.AddAgent("ns3::dcfit::Dcfit");
     sim.SetAttribute("ns3::dcfit::Dcfit", "Cure", cure);
     const std::string buffer = "ns3::lossless::SharedBuffer";
@@ -63,7 +63,7 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Xon", "97000");
     // Host i on switch n + i
     const uint32_t n = switches;
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(n);
     const auto ring = network.InstallSwitches(n);
     for (uint32_t i = 0; i < n; ++i)

@@ -61,7 +61,7 @@ class Breaker
     uint8_t GetLossyClass() const;
 
     /// Detection, where a derived agent detects
-    TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
+    TracedCallback<const lossless::Port&, const deadlock::Detection&> m_detectionTrace;
 
   private:
     bool Treat(lossless::Frame* frame);

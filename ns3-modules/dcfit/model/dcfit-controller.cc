@@ -265,7 +265,7 @@ DeadlockController::Decide()
         NS_LOG_INFO("a cycle of " << m_cycle.size() << " egress queues is suspected");
         m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
         m_detectionTrace(view.agent->m_node->GetPort(view.port),
-                         {view.cls, Detection::CONTROLLER, m_began, NowPs()});
+                         {view.cls, deadlock::Detection::CONTROLLER, m_began, NowPs()});
         m_bytes += Cures() ? 64 : 0;
         m_actEvent.Schedule(m_delay.GetTimeStep());
         return;

@@ -46,8 +46,8 @@ class Dcfit : public Breaker,
     using Conflict = PauseMap::Conflict;        //!< which message a port keeps
     using Evidence = PauseMap::Evidence;        //!< what a consistency round checks at an ingress
     using ServerCure = TriggerCure::ServerCure; //!< action on servers
-    using enum Detection::Way;
-    using Way = Detection::Way; //!< how a deadlock was detected
+    using enum deadlock::Detection::Way;
+    using Way = deadlock::Detection::Way; //!< how a deadlock was detected
 
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();

@@ -74,8 +74,9 @@ class PauseMap
         uint8_t rank{0};      //!< its rank: 4 with Highest
         bool own{false};      //!< that process belongs to the current pause: 1
         bool trigger{false};  //!< the egress was not paused: the initial trigger is here: 1
-        Detection::Way way{
-            Detection::Way::ON_LOOP}; //!< why it was started: 1 more, together with trigger
+        deadlock::Detection::Way way{
+            deadlock::Detection::Way::ON_LOOP}; //!< why it was started: 1 more, together with
+                                                //!< trigger
         bool aged{false}; //!< the pause, and a process started here, has lasted beyond a check: 1
         bool declared{false}; //!< a deadlock was declared: 1
         // For the handling of triggers

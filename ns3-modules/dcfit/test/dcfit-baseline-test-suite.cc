@@ -67,10 +67,10 @@ class WatchdogTest : public TestCase
     static void Set(Network& net, const std::string& action, int64_t begin, int64_t end)
     {
         net.Agent("PfcWatchdog");
-        net.Set("dcfit::PfcWatchdog", "Poll", "100us");
-        net.Set("dcfit::PfcWatchdog", "Detection", "300us");
-        net.Set("dcfit::PfcWatchdog", "Restoration", "200us");
-        net.Set("dcfit::PfcWatchdog", "Action", action);
+        net.Set("pfc::PfcWatchdog", "Poll", "100us");
+        net.Set("pfc::PfcWatchdog", "Detection", "300us");
+        net.Set("pfc::PfcWatchdog", "Restoration", "200us");
+        net.Set("pfc::PfcWatchdog", "Action", action);
         net.Nodes(2, 1);
         net.Link(0, 2);
         net.Link(1, 2);

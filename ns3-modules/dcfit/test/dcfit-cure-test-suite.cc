@@ -97,7 +97,7 @@ class ChoiceTest : public TestCase
         fabric->SetAttribute(buffer, "Threshold", "Static");
         fabric->SetAttribute(buffer, "Xoff", "15000");
         fabric->SetAttribute(buffer, "Xon", std::to_string(xon));
-        fabric->AddFlowControl("ns3::lossless::Pfc"); // demands the headroom that is filled here
+        fabric->AddFlowControl("ns3::pfc::Pfc"); // demands the headroom that is filled here
         const std::string breaker = "ns3::dcfit::tests::HandBreaker";
         fabric->SetAttribute(breaker, "Cure", cure);
         fabric->SetAttribute(breaker, "CureOrder", order);

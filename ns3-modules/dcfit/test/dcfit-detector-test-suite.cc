@@ -55,7 +55,7 @@ class Bench
     {
         lossless::UsePicoseconds();
         m_fabric = CreateObject<lossless::Fabric>();
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
+        m_fabric->AddFlowControl("ns3::pfc::Pfc");
         m_fabric->SetAttribute("ns3::dcfit::Dcfit", "Evidence", "Map"); // as in the paper
         for (const auto& [name, value] : attributes)
         {

@@ -104,8 +104,8 @@ class PaddingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(block.Add(1, first), true, "there is room");
         NS_TEST_ASSERT_MSG_EQ(block.Add(3, second), true, "there is room");
         NS_TEST_ASSERT_MSG_EQ(block.AppendTo(tagged), true, "there is room");
-        const auto plainBytes = lossless::SerializeMacControl(pause, 7);
-        const auto bytes = lossless::SerializeMacControl(tagged, 7);
+        const auto plainBytes = observe::SerializeMacControl(pause, 7);
+        const auto bytes = observe::SerializeMacControl(tagged, 7);
         NS_TEST_ASSERT_MSG_EQ(bytes.size(), 64, "the frame is as long as without");
         for (std::size_t at = 0; at < 34; ++at)
         {
@@ -119,7 +119,7 @@ class PaddingTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ(+bytes[34 + i], +expected[i], "byte " << i << " of the block");
         }
         lossless::ControlFrame read;
-        NS_TEST_ASSERT_MSG_EQ(lossless::ReadMacControl(bytes, read), true, "a proper frame");
+        NS_TEST_ASSERT_MSG_EQ(observe::ReadMacControl(bytes, read), true, "a proper frame");
         Block got;
         Message message;
         NS_TEST_ASSERT_MSG_EQ(got.ReadFrom(read), true, "there is a block");

@@ -37,7 +37,7 @@ class Network
     Network()
         : sim(1)
     {
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         Set("lossless::SharedBuffer", "Size", "20000000");
         Set("lossless::SharedBuffer", "Threshold", "Static");
         Set("lossless::SharedBuffer", "Xoff", "280000");
@@ -213,7 +213,7 @@ class Network
         return sim.GetNumber(name);
     }
 
-    rdma::Simulation sim; //!< the run
+    facade::Simulation sim; //!< the run
 
   private:
     /**

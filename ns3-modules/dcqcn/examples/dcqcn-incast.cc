@@ -26,7 +26,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -46,13 +46,13 @@ main(int argc, char* argv[])
     command.Parse(argc, argv);
 
     Simulation sim(ns3::RngSeedManager::GetRun());
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     if (dcqcn)
     {
         sim.AddAgent("ns3::lossless::EcnMarking");
         sim.SetCongestionControl("ns3::dcqcn::Dcqcn");
     }
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(senders + 1);
     network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t host = 0; host < senders; ++host)

@@ -28,13 +28,13 @@ namespace dcqcn
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
 using lossless::Frame;
 using lossless::FrameKind;
 using lossless::NEVER;
 using lossless::NowPs;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
 
 namespace
 {
@@ -187,7 +187,7 @@ struct Fed : Network
         {
             sim.SetAttribute("ns3::dcqcn::tests::FedDcqcn", name, value);
         }
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         sim.SetCongestionControl("ns3::dcqcn::tests::FedDcqcn");
         sim.SetDeadlockTest(0, false); // its looks are events
         Star(2, line, US);
@@ -707,7 +707,7 @@ class NotificationTest : public TestCase
         }
         net.sim.SetAttribute(MARKING, "Kmin", "20000");
         net.sim.SetAttribute(MARKING, "Kmax", "20000");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.AddAgent(MARKING);
         net.sim.SetCongestionControl(DCQCN);
         net.Star(3, 40 * GBPS, US);
@@ -790,7 +790,7 @@ class ParametersTest : public TestCase
         {
             Network net;
             net.sim.SetAttribute(DCQCN, "DecreaseInterval", given ? "50us" : "0us");
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.sim.SetCongestionControl(DCQCN);
             net.Star(2, 40 * GBPS, US);
             net.Flow(0, 1, 1000);
@@ -844,7 +844,7 @@ class NetworkTest : public TestCase
         net.sim.SetAttribute(DCQCN, "AdditiveIncrease", "50000000bps");
         net.sim.SetAttribute(DCQCN, "HyperIncrease", "250000000bps");
         net.sim.SetAttribute(DCQCN, "ReferenceRate", "25Gbps");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.AddAgent(MARKING);
         net.sim.SetCongestionControl(DCQCN);
         net.Set("SharedBuffer", "Size", 64'000'000);
@@ -903,7 +903,7 @@ class NetworkTest : public TestCase
         net.Set("QueuePair", "Timeout", "200us");
         if (lossless)
         {
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
         }
         if (dcqcn)
         {
@@ -942,7 +942,7 @@ class NetworkTest : public TestCase
         {
             net.sim.SetAttribute("ns3::dcqcn::tests::FedDcqcn", name, value);
         }
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetCongestionControl("ns3::dcqcn::tests::FedDcqcn");
         net.Set("Port", "ClassService", "Dwrr");
         net.Set("SharedBuffer", "LosslessClasses", 24);
@@ -989,7 +989,7 @@ class NetworkTest : public TestCase
     void Trace()
     {
         Network net;
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Star(2, 25 * GBPS, US);
         net.Flow(0, 1, 10'000, 5 * US);
         net.Flow(0, 1, 10'000, 7 * US, 4);

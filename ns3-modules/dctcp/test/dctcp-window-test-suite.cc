@@ -27,10 +27,10 @@ namespace dctcp
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
 using lossless::Frame;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
 
 namespace
 {
@@ -63,7 +63,7 @@ class Fed
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"}, {"Gain", "0.5"}, {"AdditiveIncrease", "1Gbps"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        rdma::tests::Apply(m_dctcp, all);
+        facade::tests::Apply(m_dctcp, all);
         m_dctcp->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
         m_dctcp->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -375,7 +375,7 @@ class SawtoothTest : public TestCase
             net.Set("EcnMarking", name, value);
         }
         net.sim.AddAgent("ns3::lossless::EcnMarking");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetAttribute(DCTCP, "MinRate", "10Mbps");
         net.sim.SetCongestionControl(DCTCP);
         net.Star(senders + 1, RATE, wire);

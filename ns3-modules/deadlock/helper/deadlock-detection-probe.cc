@@ -10,28 +10,28 @@
 
 namespace ns3
 {
-namespace dcfit
+namespace deadlock
 {
 
 namespace
 {
 
 /// "detection": the reports of all nodes' detectors, compared with the oracle at the same moment.
-class DetectionProbe : public lossless::Probe
+class DetectionProbe : public observe::Probe
 {
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::dcfit::DetectionProbe")
-                                .SetParent<lossless::Probe>()
+        static TypeId tid = TypeId("ns3::deadlock::DetectionProbe")
+                                .SetParent<observe::Probe>()
                                 .SetGroupName("deadlock")
                                 .AddConstructor<DetectionProbe>();
         return tid;
     }
 
-    void Open(lossless::Fabric& fabric, lossless::Table& table) override
+    void Open(lossless::Fabric& fabric, observe::Table& table) override
     {
-        m_monitor = &lossless::DeadlockMonitor::Of(fabric);
+        m_monitor = &DeadlockMonitor::Of(fabric);
         m_monitor->RequireOracle();
         m_columns.Open(table);
         // 0 on the loop, 1 off it, 2 begun again, 3 watchdog, 4 controller
@@ -63,17 +63,17 @@ class DetectionProbe : public lossless::Probe
             m_monitor->GetOracle().FindEpisode(port.GetNodeId(), port.GetIndex(), detection.cls));
     }
 
-    lossless::DeadlockMonitor* m_monitor{nullptr};       //!< queried at every detection
-    lossless::PortColumns m_columns;                     //!< time, node, peer, class
-    lossless::ColumnValues<uint8_t>* m_way{nullptr};     //!< Detection::Way
-    lossless::ColumnValues<int64_t>* m_begun{nullptr};   //!< ps
-    lossless::ColumnValues<int64_t>* m_looped{nullptr};  //!< ps
-    lossless::ColumnValues<int64_t>* m_episode{nullptr}; //!< that the oracle assigns it to, or -1
+    DeadlockMonitor* m_monitor{nullptr};                //!< queried at every detection
+    observe::PortColumns m_columns;                     //!< time, node, peer, class
+    observe::ColumnValues<uint8_t>* m_way{nullptr};     //!< Detection::Way
+    observe::ColumnValues<int64_t>* m_begun{nullptr};   //!< ps
+    observe::ColumnValues<int64_t>* m_looped{nullptr};  //!< ps
+    observe::ColumnValues<int64_t>* m_episode{nullptr}; //!< that the oracle assigns it to, or -1
 };
 
 } // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(DetectionProbe);
 
-} // namespace dcfit
+} // namespace deadlock
 } // namespace ns3

@@ -14,25 +14,28 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
+
+using lossless::Port;
 
 NS_LOG_COMPONENT_DEFINE("DeadlockMonitor");
 
-DeadlockMonitor::DeadlockMonitor(const Fabric& fabric)
+DeadlockMonitor::DeadlockMonitor(const lossless::Fabric& fabric)
     : m_fabric(fabric),
       m_test(this, &DeadlockMonitor::Test)
 {
 }
 
 DeadlockMonitor&
-DeadlockMonitor::Of(const Fabric& fabric)
+DeadlockMonitor::Of(const lossless::Fabric& fabric)
 {
     auto* monitor = fabric.FindObserver<DeadlockMonitor>();
     if (!monitor)
     {
-        RefuseNow("this fabric has no DeadlockMonitor, so its deadlocks are not judged: add one by "
-                  "Fabric::AddObserver before Build");
+        lossless::RefuseNow(
+            "this fabric has no DeadlockMonitor, so its deadlocks are not judged: add one by "
+            "Fabric::AddObserver before Build");
     }
     return *monitor;
 }
@@ -43,9 +46,9 @@ DeadlockMonitor::SetTest(Time period, bool stop)
     m_fabric.RequireOpen("SetDeadlockTest");
     if (period.IsStrictlyNegative())
     {
-        Refuse("the deadlock test cannot have a period of ",
-               period.GetTimeStep(),
-               " ps; 0: only at the end");
+        lossless::Refuse("the deadlock test cannot have a period of ",
+                         period.GetTimeStep(),
+                         " ps; 0: only at the end");
     }
     m_period = period.GetTimeStep();
     m_stop = stop;
@@ -65,7 +68,7 @@ DeadlockMonitor::NotifyBuilt()
     {
         return;
     }
-    std::vector<Ptr<FabricNode>> nodes;
+    std::vector<Ptr<lossless::FabricNode>> nodes;
     for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
     {
         nodes.emplace_back(&m_fabric.GetNode(node));
@@ -114,7 +117,8 @@ DeadlockMonitor::RequireOracle() const
 {
     if (m_off)
     {
-        RefuseNow("deadlocks are not recorded: the oracle of this fabric is switched off");
+        lossless::RefuseNow(
+            "deadlocks are not recorded: the oracle of this fabric is switched off");
     }
 }
 
@@ -154,7 +158,7 @@ DeadlockMonitor::DescribeEpisode(const DeadlockOracle::Episode& episode) const
 {
     std::ostringstream text;
     const bool cyclic = episode.kind == DeadlockOracle::Kind::CYCLIC;
-    const auto cls = (cyclic ? episode.cycle : episode.stuck).front().queue % N_CLASSES;
+    const auto cls = (cyclic ? episode.cycle : episode.stuck).front().queue % lossless::N_CLASSES;
     text << (cyclic ? "deadlock" : "blocked by a host") << ", formed at " << episode.formed
          << " ps in class " << cls;
     if (episode.dissolved >= 0)
@@ -182,7 +186,7 @@ DeadlockMonitor::DescribeEpisode(const DeadlockOracle::Episode& episode) const
         text << "; first pause: " << m_fabric.GetPortName(first.node, first.port) << " at "
              << first.time << " ps, "
              << (first.reason == DeadlockOracle::Reason::HOST ? "a host"
-                 : first.egress == NO_PORT
+                 : first.egress == lossless::NO_PORT
                      ? std::string("congested")
                      : "for frames to " + m_fabric.GetPortName(first.node, first.egress))
              << ", " << episode.chain.size() - 1 << " pauses before the last";
@@ -197,7 +201,7 @@ DeadlockMonitor::FindUnjudged() const
     std::vector<const Port*> unjudged;
     for (uint32_t number = 0; number < m_fabric.GetNNodes(); ++number)
     {
-        FabricNode& node = m_fabric.GetNode(number);
+        lossless::FabricNode& node = m_fabric.GetNode(number);
         for (uint16_t index = 0; index < node.GetNPorts(); ++index)
         {
             const Port& port = node.GetPort(index);
@@ -250,7 +254,7 @@ DeadlockMonitor::Describe() const
 }
 
 void
-DeadlockMonitor::Report(Summary& summary) const
+DeadlockMonitor::Report(lossless::Summary& summary) const
 {
     if (!m_oracle)
     {
@@ -314,5 +318,5 @@ DeadlockMonitor::Report(Summary& summary) const
     summary["deadlock_evaluations"] = count(m_oracle->CountEvaluations());
 }
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

@@ -17,7 +17,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 /**
@@ -25,16 +25,16 @@ namespace lossless
  * @brief Judges the deadlocks of a fabric: owns its oracle, checks for deadlocks periodically,
  * stops the run at a deadlock if requested, and reports the deadlocks as text and numbers.
  */
-class DeadlockMonitor : public FabricObserver
+class DeadlockMonitor : public lossless::FabricObserver
 {
   public:
     /// Judge a fabric; the monitor must then be added to it.
     /// @param fabric the fabric; not yet built.
-    explicit DeadlockMonitor(const Fabric& fabric);
+    explicit DeadlockMonitor(const lossless::Fabric& fabric);
 
     /// The monitor of a fabric. Throws std::logic_error if it has none.
     /// @param fabric the fabric. @return its monitor.
-    static DeadlockMonitor& Of(const Fabric& fabric);
+    static DeadlockMonitor& Of(const lossless::Fabric& fabric);
 
     /// Check for deadlocks periodically, and at the end in any case. The time of formation is exact
     /// whatever the period. Precondition: not built.
@@ -67,23 +67,23 @@ class DeadlockMonitor : public FabricObserver
 
     void NotifyBuilt() override;
     void NotifyFinish() override;
-    void Report(Summary& summary) const override;
+    void Report(lossless::Summary& summary) const override;
 
   private:
     void Test();
     const DeadlockOracle::Episode* FirstEpisode(DeadlockOracle::Kind kind) const;
-    std::vector<const Port*> FindUnjudged() const;
+    std::vector<const lossless::Port*> FindUnjudged() const;
     std::string DescribeEpisode(const DeadlockOracle::Episode& episode) const;
 
-    const Fabric& m_fabric;                   //!< judged
+    const lossless::Fabric& m_fabric;         //!< judged
     std::unique_ptr<DeadlockOracle> m_oracle; //!< created when the fabric is built; null: off
-    ReusableEvent<DeadlockMonitor> m_test;    //!< Test
-    int64_t m_period{0};                      //!< between two checks (ps); 0: none
-    bool m_stop{false};                       //!< stop when one is seen
-    bool m_off{false};                        //!< deadlocks are not judged
+    lossless::ReusableEvent<DeadlockMonitor> m_test; //!< Test
+    int64_t m_period{0};                             //!< between two checks (ps); 0: none
+    bool m_stop{false};                              //!< stop when one is seen
+    bool m_off{false};                               //!< deadlocks are not judged
 };
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_MONITOR_H */

@@ -15,37 +15,39 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
+
+using lossless::Fabric;
 
 namespace
 {
 
 /// "deadlock": the episodes of stuck queues, with the queues and pauses of each in "deadlock_part".
-class DeadlockProbe : public Probe
+class DeadlockProbe : public observe::Probe
 {
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::lossless::DeadlockProbe")
-                                .SetParent<Probe>()
+        static TypeId tid = TypeId("ns3::deadlock::DeadlockProbe")
+                                .SetParent<observe::Probe>()
                                 .SetGroupName("deadlock")
                                 .AddConstructor<DeadlockProbe>();
         return tid;
     }
 
-    void Open(Fabric& fabric, Table& table) override
+    void Open(Fabric& fabric, observe::Table& table) override
     {
         m_fabric = &fabric;
         m_monitor = &DeadlockMonitor::Of(fabric);
         m_monitor->RequireOracle();
         m_table = &table;
-        m_parts = &fabric.FindObserver<Recorder>()->AddTable("deadlock_part");
+        m_parts = &fabric.FindObserver<observe::Recorder>()->AddTable("deadlock_part");
     }
 
     void Finish() override
     {
-        Table& table = *m_table;
+        observe::Table& table = *m_table;
         // its number
         auto* number = table.Add<uint32_t>("episode");
         // 0 cyclic; 1 queues that wait for a host that pauses without an end
@@ -63,7 +65,7 @@ class DeadlockProbe : public Probe
         // pauses of its causal chain
         auto* pauses = table.Add<uint32_t>("chain_pauses");
         // "deadlock_part": an egress queue, or a pause, of a deadlock
-        Table& parts = *m_parts;
+        observe::Table& parts = *m_parts;
         // its number in `deadlock`
         auto* ofEpisode = parts.Add<uint32_t>("episode");
         // 0 an egress queue of the cycle, 1 one that is stuck, 2 a pause of the causal chain
@@ -108,12 +110,17 @@ class DeadlockProbe : public Probe
             for (std::size_t at = 0; at < episode.cycle.size(); ++at)
             {
                 const DeadlockAnalyzer::Queue& queue = episode.cycle[at];
-                addPart(0, at, queue.node, queue.port, queue.queue % N_CLASSES, episode.since[at]);
+                addPart(0,
+                        at,
+                        queue.node,
+                        queue.port,
+                        queue.queue % lossless::N_CLASSES,
+                        episode.since[at]);
             }
             for (std::size_t at = 0; at < episode.stuck.size(); ++at)
             {
                 const DeadlockAnalyzer::Queue& queue = episode.stuck[at];
-                addPart(1, at, queue.node, queue.port, queue.queue % N_CLASSES, -1);
+                addPart(1, at, queue.node, queue.port, queue.queue % lossless::N_CLASSES, -1);
             }
             for (std::size_t at = 0; at < episode.chain.size(); ++at)
             {
@@ -121,7 +128,7 @@ class DeadlockProbe : public Probe
                 addPart(2, at, pause.node, pause.port, pause.cls, pause.time);
                 reason->back() = static_cast<uint8_t>(pause.reason);
                 egress->back() =
-                    pause.egress == NO_PORT
+                    pause.egress == lossless::NO_PORT
                         ? -1
                         : int64_t{m_fabric->GetNode(pause.node).GetPort(pause.egress).GetPeerId()};
             }
@@ -131,25 +138,25 @@ class DeadlockProbe : public Probe
   private:
     Fabric* m_fabric{nullptr};           //!< fabric of the oracle
     DeadlockMonitor* m_monitor{nullptr}; //!< queried at the end
-    Table* m_table{nullptr};             //!< "deadlock"
-    Table* m_parts{nullptr};             //!< "deadlock_part"
+    observe::Table* m_table{nullptr};    //!< "deadlock"
+    observe::Table* m_parts{nullptr};    //!< "deadlock_part"
 };
 
 /// "pause_tree": each interval in which a class was held back, with its pause and the first pause
 /// of the chain that led to it.
-class PauseTreeProbe : public Probe
+class PauseTreeProbe : public observe::Probe
 {
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::lossless::PauseTreeProbe")
-                                .SetParent<Probe>()
+        static TypeId tid = TypeId("ns3::deadlock::PauseTreeProbe")
+                                .SetParent<observe::Probe>()
                                 .SetGroupName("deadlock")
                                 .AddConstructor<PauseTreeProbe>();
         return tid;
     }
 
-    void Open(Fabric& fabric, Table& table) override
+    void Open(Fabric& fabric, observe::Table& table) override
     {
         // begin
         auto* start = table.Add<int64_t>("start_ps");
@@ -174,7 +181,7 @@ class PauseTreeProbe : public Probe
         };
         DeadlockMonitor::Of(fabric).GetOracle().TraceHolds([=](const DeadlockOracle::Hold& hold) {
             start->push_back(hold.start);
-            end->push_back(NowPs());
+            end->push_back(lossless::NowPs());
             node->push_back(hold.side.node);
             peer->push_back(hold.pause.node);
             cls->push_back(hold.side.cls);
@@ -191,5 +198,5 @@ class PauseTreeProbe : public Probe
 NS_OBJECT_ENSURE_REGISTERED(DeadlockProbe);
 NS_OBJECT_ENSURE_REGISTERED(PauseTreeProbe);
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

@@ -12,8 +12,14 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
+
+using lossless::DeadlockModel;
+using lossless::FabricNode;
+using lossless::Frame;
+using lossless::N_CLASSES;
+using lossless::Port;
 
 namespace
 {
@@ -225,7 +231,7 @@ bool
 DeadlockAnalyzer::MayStayOffEmpty(const Slot& slot) const
 {
     const FabricNode& node = *m_nodes[slot.node];
-    const BufferPolicy& buffer = node.GetBuffer();
+    const lossless::BufferPolicy& buffer = node.GetBuffer();
     if (!buffer.GetUsage(slot.port, slot.cls).off)
     {
         return false;
@@ -296,7 +302,7 @@ DeadlockAnalyzer::CollectFeeds()
 bool
 DeadlockAnalyzer::IsOff(const Slot& slot) const
 {
-    const BufferPolicy& buffer = m_nodes[slot.node]->GetBuffer();
+    const lossless::BufferPolicy& buffer = m_nodes[slot.node]->GetBuffer();
     if (!buffer.GetUsage(slot.port, slot.cls).off)
     {
         return false;
@@ -324,7 +330,7 @@ DeadlockAnalyzer::WaitsFor(const Candidate& candidate, const Candidate& other) c
     const Port& port = m_nodes[candidate.queue.node]->GetPort(candidate.queue.port);
     const Frame& head = *port.GetQueues()[candidate.queue.queue].Head();
     const auto& models = port.GetEgress().GetOrderModels();
-    return std::any_of(models.begin(), models.end(), [&](const OrderModel* model) {
+    return std::any_of(models.begin(), models.end(), [&](const lossless::OrderModel* model) {
         return model->WaitsFor(candidate.queue.queue, head, other.queue.queue);
     });
 }
@@ -701,5 +707,5 @@ DeadlockAnalyzer::GetCycle() const
     return cycle;
 }
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

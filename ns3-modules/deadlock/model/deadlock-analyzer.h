@@ -23,9 +23,12 @@ namespace ns3
 {
 namespace lossless
 {
-
 class FabricNode;
 struct Frame;
+} // namespace lossless
+
+namespace deadlock
+{
 
 /**
  * @ingroup deadlock
@@ -73,7 +76,7 @@ class DeadlockAnalyzer
 
     /// Analyse a network. Precondition: its nodes are built.
     /// @param nodes all of its nodes, by number.
-    explicit DeadlockAnalyzer(std::vector<Ptr<FabricNode>> nodes);
+    explicit DeadlockAnalyzer(std::vector<Ptr<lossless::FabricNode>> nodes);
 
     /// Search for stuck queues now, everywhere. @return whether there are any.
     bool Find();
@@ -131,13 +134,13 @@ class DeadlockAnalyzer
     /// An ingress whose frames the candidates hold, or that they wait for.
     struct Slot
     {
-        std::size_t place;                //!< index of the ingress
-        uint32_t node;                    //!< its node
-        uint16_t port;                    //!< its port
-        uint8_t cls;                      //!< its class
-        int64_t bytes{0};                 //!< bytes of its frames
-        std::vector<const Frame*> frames; //!< its frames in the remaining queues
-        std::vector<std::size_t> holders; //!< by frame: the candidate that holds it
+        std::size_t place;                          //!< index of the ingress
+        uint32_t node;                              //!< its node
+        uint16_t port;                              //!< its port
+        uint8_t cls;                                //!< its class
+        int64_t bytes{0};                           //!< bytes of its frames
+        std::vector<const lossless::Frame*> frames; //!< its frames in the remaining queues
+        std::vector<std::size_t> holders;           //!< by frame: the candidate that holds it
     };
 
     std::size_t SlotOf(uint32_t node, uint16_t port, uint8_t cls);
@@ -149,7 +152,7 @@ class DeadlockAnalyzer
     bool HoldsWith(const Candidate& candidate,
                    bool off,
                    int64_t bytes,
-                   const std::vector<const Frame*>& frames) const;
+                   const std::vector<const lossless::Frame*>& frames) const;
     bool IsHeldByPeer(const Candidate& candidate, bool roots) const;
     bool WaitsFor(const Candidate& candidate, const Candidate& other) const;
     bool WaitsBehind(const Candidate& candidate) const;
@@ -163,7 +166,7 @@ class DeadlockAnalyzer
     void Reduce(bool roots);
     void Forget();
 
-    std::vector<Ptr<FabricNode>> m_nodes;       //!< the network
+    std::vector<Ptr<lossless::FabricNode>> m_nodes; //!< the network
     std::vector<std::size_t> m_firstPort;       //!< by node: number of ports of the nodes before it
     std::size_t m_places{0};                    //!< CountPlaces
     std::vector<Candidate> m_candidates;        //!< of the last Find
@@ -172,11 +175,12 @@ class DeadlockAnalyzer
     std::vector<Queue> m_stuck;                 //!< result of the last Find
     std::size_t m_cyclic{0};                    //!< CountCyclic
     std::vector<std::vector<std::size_t>> m_by; //!< by node: its slots
-    std::vector<std::vector<std::size_t>> m_heldAt;  //!< by node: its candidates
-    mutable std::vector<BufferPolicy::Rest> m_rests; //!< scratch memory of a query to a buffer
+    std::vector<std::vector<std::size_t>> m_heldAt; //!< by node: its candidates
+    mutable std::vector<lossless::BufferPolicy::Rest>
+        m_rests; //!< scratch memory of a query to a buffer
 };
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_ANALYZER_H */

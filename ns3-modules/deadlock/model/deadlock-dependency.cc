@@ -10,7 +10,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 void
@@ -28,7 +28,7 @@ DependencyGraph::Add(const std::vector<Egress>& path)
 }
 
 void
-DependencyGraph::Add(const Routes& routes, uint32_t src, const Frame& header)
+DependencyGraph::Add(const lossless::Routes& routes, uint32_t src, const lossless::Frame& header)
 {
     std::vector<Egress> reached{{src, routes.GetEdges(src).front().port}};
     std::set<Egress> known(reached.begin(), reached.end());
@@ -112,5 +112,5 @@ DependencyGraph::FindCycle() const
     return shortest;
 }
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

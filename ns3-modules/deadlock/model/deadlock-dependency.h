@@ -17,7 +17,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 /**
@@ -38,7 +38,7 @@ class DependencyGraph
     void Add(const std::vector<Egress>& path);
     /// Add every path that a frame may take if no hash keeps its flow on one path.
     /// @param routes the paths. @param src the sending host. @param header the frame.
-    void Add(const Routes& routes, uint32_t src, const Frame& header);
+    void Add(const lossless::Routes& routes, uint32_t src, const lossless::Frame& header);
     /// Find a shortest cycle.
     /// @return its egresses in order, starting with the lowest; empty if there is none.
     std::vector<Egress> FindCycle() const;
@@ -48,7 +48,7 @@ class DependencyGraph
     std::unordered_set<uint64_t> m_known;      //!< (node, port, next node's port) in m_next
 };
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_DEPENDENCY_H */

@@ -16,7 +16,7 @@ namespace lossless
 class Port;
 }
 
-namespace dcfit
+namespace deadlock
 {
 
 /**
@@ -51,7 +51,7 @@ struct Detection
  */
 typedef void (*DetectionCallback)(const lossless::Port& port, const Detection& detection);
 
-} // namespace dcfit
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_DETECTION_H */

@@ -14,10 +14,15 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
-DeadlockOracle::DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes)
+using lossless::N_CLASSES;
+using lossless::NO_PORT;
+using lossless::NowPs;
+using lossless::Port;
+
+DeadlockOracle::DeadlockOracle(const std::vector<Ptr<lossless::FabricNode>>& nodes)
     : m_nodes(nodes),
       m_test(nodes),
       m_states(m_test.CountPlaces()),
@@ -209,7 +214,7 @@ DeadlockOracle::NotifyFree(const Port& port, uint8_t cls)
 }
 
 void
-DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const Frame& frame)
+DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const lossless::Frame& frame)
 {
     const uint8_t cls = frame.cls;
     SideState& state = StateOf(port.GetNodeId(), port.GetIndex(), cls);
@@ -588,7 +593,7 @@ DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
         std::array<int64_t, N_CLASSES> bytes{}; // by egress class
         for (std::size_t queue = 0; queue < port.GetQueues().size(); ++queue)
         {
-            port.GetQueues()[queue].ForEach([&](const Frame& frame) {
+            port.GetQueues()[queue].ForEach([&](const lossless::Frame& frame) {
                 const bool mine = frame.ingress == ingress && frame.ingressClass == cls;
                 bytes[queue % N_CLASSES] += mine ? frame.bytes : 0;
             });
@@ -670,5 +675,5 @@ DeadlockOracle::ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) cons
     return m_pauses.GetChain(last);
 }
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

@@ -18,7 +18,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 /**
@@ -48,7 +48,7 @@ namespace lossless
  * runs out of credit, because of the egress that holds most of the frames from the peer, preferably
  * one that is held back.
  */
-class DeadlockOracle : public PortObserver
+class DeadlockOracle : public lossless::PortObserver
 {
   public:
     /// Kinds of stuck queues.
@@ -87,18 +87,23 @@ class DeadlockOracle : public PortObserver
 
     /// Observe a network. Precondition: its nodes are built.
     /// @param nodes all of its nodes, by number; they notify this oracle.
-    explicit DeadlockOracle(const std::vector<Ptr<FabricNode>>& nodes);
+    explicit DeadlockOracle(const std::vector<Ptr<lossless::FabricNode>>& nodes);
     ~DeadlockOracle() override;
     /// Observe nothing from now on: nothing can deadlock.
     void Rest();
     DeadlockOracle(const DeadlockOracle&) = delete;
     DeadlockOracle& operator=(const DeadlockOracle&) = delete;
 
-    void NotifyHeld(const Port& port, uint8_t cls) override;
-    void NotifyFree(const Port& port, uint8_t cls) override;
-    void NotifyJoined(const Port& port, uint16_t queue, const Frame& frame) override;
-    void NotifyLeft(const Port& port, uint16_t queue) override;
-    void NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t leaves) override;
+    void NotifyHeld(const lossless::Port& port, uint8_t cls) override;
+    void NotifyFree(const lossless::Port& port, uint8_t cls) override;
+    void NotifyJoined(const lossless::Port& port,
+                      uint16_t queue,
+                      const lossless::Frame& frame) override;
+    void NotifyLeft(const lossless::Port& port, uint16_t queue) override;
+    void NotifyPressure(const lossless::Port& ingress,
+                        uint16_t egress,
+                        uint8_t cls,
+                        uint8_t leaves) override;
     void NotifyChange() override;
 
     /**
@@ -176,7 +181,7 @@ class DeadlockOracle : public PortObserver
         std::vector<DeadlockAnalyzer::Queue> owned; //!< queues of cores that belong to it
     };
 
-    const Port& PortOf(const DeadlockAnalyzer::Side& side) const;
+    const lossless::Port& PortOf(const DeadlockAnalyzer::Side& side) const;
     SideState& StateOf(uint32_t node, uint16_t port, uint8_t cls);
     bool HasFrames(const DeadlockAnalyzer::Side& side) const;
     bool MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress);
@@ -200,33 +205,33 @@ class DeadlockOracle : public PortObserver
     void TellHold(const DeadlockAnalyzer::Side& side) const;
     uint32_t MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause& cause);
 
-    std::vector<Ptr<FabricNode>> m_nodes;          //!< the network
-    DeadlockAnalyzer m_test;                       //!< decides
-    std::vector<SideState> m_states;               //!< by place
-    std::vector<uint32_t> m_pressure;              //!< by index of the ingress: its last pause
-    std::vector<DeadlockAnalyzer::Side> m_sides;   //!< classes that are held back
-    std::vector<DeadlockAnalyzer::Side> m_toDo;    //!< stack of a search
-    std::vector<DeadlockAnalyzer::Side> m_touched; //!< classes with events since the last review
-    std::vector<DeadlockAnalyzer::Side> m_ahead;   //!< classes that they may wait for
-    bool m_allTouched{false};                      //!< events anywhere
-    bool m_pools{false};                           //!< OFF states depend on all queues of a node
+    std::vector<Ptr<lossless::FabricNode>> m_nodes; //!< the network
+    DeadlockAnalyzer m_test;                        //!< decides
+    std::vector<SideState> m_states;                //!< by place
+    std::vector<uint32_t> m_pressure;               //!< by index of the ingress: its last pause
+    std::vector<DeadlockAnalyzer::Side> m_sides;    //!< classes that are held back
+    std::vector<DeadlockAnalyzer::Side> m_toDo;     //!< stack of a search
+    std::vector<DeadlockAnalyzer::Side> m_touched;  //!< classes with events since the last review
+    std::vector<DeadlockAnalyzer::Side> m_ahead;    //!< classes that they may wait for
+    bool m_allTouched{false};                       //!< events anywhere
+    bool m_pools{false};                            //!< OFF states depend on all queues of a node
     PauseHistory m_pauses;   //!< pauses of sides and ingresses, and their causes
     uint32_t m_visit{0};     //!< number of the last search
     bool m_circle{false};    //!< held classes, of no core, form a cycle
     bool m_reviewing{false}; //!< Review is scheduled
     bool m_marked{false};    //!< some side is marked as stuck
     std::size_t m_cored{0};  //!< number of queues in cores
-    std::vector<DeadlockAnalyzer::Core> m_cores; //!< of the last evaluation
-    std::vector<Open> m_open;                    //!< current cyclic episodes
-    std::size_t m_host{0};                       //!< current host-rooted episode + 1, or 0
-    std::vector<Episode> m_episodes;             //!< in the order of their formation
-    uint64_t m_evaluations{0};                   //!< CountEvaluations
-    uint64_t m_missed{0};                        //!< CountMissed
-    std::function<void(const Hold&)> m_tellHold; //!< may be empty
-    ReusableEvent<DeadlockOracle> m_review;      //!< Review
+    std::vector<DeadlockAnalyzer::Core> m_cores;      //!< of the last evaluation
+    std::vector<Open> m_open;                         //!< current cyclic episodes
+    std::size_t m_host{0};                            //!< current host-rooted episode + 1, or 0
+    std::vector<Episode> m_episodes;                  //!< in the order of their formation
+    uint64_t m_evaluations{0};                        //!< CountEvaluations
+    uint64_t m_missed{0};                             //!< CountMissed
+    std::function<void(const Hold&)> m_tellHold;      //!< may be empty
+    lossless::ReusableEvent<DeadlockOracle> m_review; //!< Review
 };
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_ORACLE_H */

@@ -9,7 +9,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 uint32_t
@@ -63,5 +63,5 @@ PauseHistory::GetChain(uint32_t pause) const
     return chain;
 }
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

@@ -11,7 +11,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 
 /**
@@ -94,7 +94,7 @@ class PauseHistory
     std::vector<uint32_t> m_free; //!< free indices
 };
 
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_PAUSE_HISTORY_H */

@@ -20,7 +20,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 namespace tests
 {
@@ -137,5 +137,5 @@ class DependencyTestSuite : public TestSuite
 static DependencyTestSuite g_dependencyTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3

@@ -38,7 +38,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace deadlock
 {
 namespace tests
 {
@@ -47,7 +47,7 @@ namespace tests
  * @ingroup deadlock-tests
  * @brief A host that queues all it is told to send, and takes everything.
  */
-class DeadlockHost : public TestNode
+class DeadlockHost : public lossless::tests::TestNode
 {
   public:
     /**
@@ -60,7 +60,7 @@ class DeadlockHost : public TestNode
     {
         for (uint32_t i = 0; i < n && !m_stopped; ++i)
         {
-            Frame* frame = FramePool::Take();
+            lossless::Frame* frame = lossless::FramePool::Take();
             frame->src = m_id;
             frame->dst = dst;
             frame->cls = CLASS;
@@ -71,7 +71,7 @@ class DeadlockHost : public TestNode
         }
     }
 
-    void Receive(Frame* frame, Port& ingress) override
+    void Receive(lossless::Frame* frame, lossless::Port& ingress) override
     {
         // taken at once, but counted, so that credits come back
         if (Charge(frame, ingress, ingress.GetIndex()))
@@ -95,7 +95,7 @@ class DeadlockHost : public TestNode
         if (!m_stopped)
         {
             m_silent = true;
-            NotePressure(*m_ports.front(), NO_PORT, CLASS, CLASS);
+            NotePressure(*m_ports.front(), lossless::NO_PORT, CLASS, CLASS);
             m_ports.front()->GetChain().NotifyXoff(CLASS, true);
         }
     }
@@ -127,7 +127,7 @@ class DeadlockHost : public TestNode
  * @ingroup deadlock-tests
  * @brief Lets all frames that come to a switch vanish, from when it is told to.
  */
-class Vanisher : public SwitchAgent, public ArrivalAgent
+class Vanisher : public lossless::SwitchAgent, public lossless::ArrivalAgent
 {
   public:
     /// What becomes of a frame that comes.
@@ -148,12 +148,12 @@ class Vanisher : public SwitchAgent, public ArrivalAgent
     {
     }
 
-    bool NotifyArrival(Frame& frame, Port& ingress) override
+    bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override
     {
         if (*m_way == Way::COUNTED)
         {
             ingress.NotifyReceived(frame, 0);
-            ingress.NotifyReleased(Departure::Of(frame), 0);
+            ingress.NotifyReleased(lossless::Departure::Of(frame), 0);
         }
         return *m_way == Way::NOTHING;
     }
@@ -167,7 +167,7 @@ using QueueKey = std::tuple<uint32_t, uint16_t, uint16_t>;
 
 /// Sets up the flow control of a random network; the argument n draws a number from 0 to n.
 using SetUpFlowControl =
-    std::function<void(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)>;
+    std::function<void(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)>;
 
 /**
  * @brief ON/OFF pauses over small thresholds.
@@ -176,11 +176,11 @@ using SetUpFlowControl =
  * @param upTo draws a number
  */
 inline void
-SetUpPfc(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
+SetUpPfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
     const std::string buffer = "ns3::lossless::SharedBuffer";
-    fabric.AddFlowControl("ns3::lossless::Pfc");
-    fabric.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+    fabric.AddFlowControl("ns3::pfc::Pfc");
+    fabric.SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
     const bool isStatic = upTo(1) != 0;
     fabric.SetAttribute(buffer, "Threshold", isStatic ? "Static" : "Dynamic");
     fabric.SetAttribute(buffer, "Size", isStatic ? "10000000" : "600000");
@@ -220,7 +220,7 @@ class RandomNetworkTest : public TestCase
     {
         const auto upTo = [&random](uint32_t n) { return random() % (n + 1); };
         const std::string port = "ns3::lossless::Port";
-        m_fabric = CreateObject<Fabric>();
+        m_fabric = CreateObject<lossless::Fabric>();
         m_fabric->AddObserver(std::make_unique<DeadlockMonitor>(*m_fabric));
         m_fabric->SetAttribute(port, "QueueService", upTo(1) ? "Fifo" : "RoundRobin");
         if (upTo(1))
@@ -275,9 +275,9 @@ class RandomNetworkTest : public TestCase
 
     /// All nodes.
     /// @return them by number
-    std::vector<Ptr<FabricNode>> Nodes() const
+    std::vector<Ptr<lossless::FabricNode>> Nodes() const
     {
-        std::vector<Ptr<FabricNode>> nodes;
+        std::vector<Ptr<lossless::FabricNode>> nodes;
         for (uint32_t node = 0; node < m_fabric->GetNNodes(); ++node)
         {
             nodes.emplace_back(&m_fabric->GetNode(node));
@@ -287,9 +287,9 @@ class RandomNetworkTest : public TestCase
 
     /// Every queue that holds frames, with its first.
     /// @return frames by queue
-    std::map<QueueKey, const Frame*> Filled() const
+    std::map<QueueKey, const lossless::Frame*> Filled() const
     {
-        std::map<QueueKey, const Frame*> filled;
+        std::map<QueueKey, const lossless::Frame*> filled;
         for (uint32_t node = 0; node < m_fabric->GetNNodes(); ++node)
         {
             for (uint16_t index = 0; index < m_fabric->GetNode(node).GetNPorts(); ++index)
@@ -307,7 +307,7 @@ class RandomNetworkTest : public TestCase
         return filled;
     }
 
-    Ptr<Fabric> m_fabric;                              //!< the network
+    Ptr<lossless::Fabric> m_fabric;                    //!< the network
     std::vector<Ptr<DeadlockHost>> m_hosts;            //!< its hosts
     Vanisher::Way m_vanishing{Vanisher::Way::NOTHING}; //!< what becomes of frames that come
 };
@@ -362,7 +362,7 @@ class FormationTest : public RandomNetworkTest
                   bool classesChange = false)
         : RandomNetworkTest(name + ": a deadlock forms with the event that makes it certain"),
           m_setUp(std::move(setUp)),
-          m_rounds(Draws(rounds)),
+          m_rounds(lossless::tests::Draws(rounds)),
           m_classesChange(classesChange)
     {
     }
@@ -386,7 +386,7 @@ class FormationTest : public RandomNetworkTest
                                   "only the first has no earlier cause");
             if (at > 0)
             {
-                const Port& held =
+                const lossless::Port& held =
                     m_fabric->GetNode(chain[at].node).GetPort(chain[at].egress).GetPeer();
                 NS_TEST_ASSERT_MSG_EQ(held.GetNodeId(), chain[at - 1].node, "paused from there");
                 NS_TEST_ASSERT_MSG_EQ(held.GetIndex(), chain[at - 1].port, "by that port");
@@ -397,7 +397,8 @@ class FormationTest : public RandomNetworkTest
         const auto& last = chain.back();
         const bool onCycle =
             std::any_of(episode.cycle.begin(), episode.cycle.end(), [&](const auto& queue) {
-                const Port& peer = m_fabric->GetNode(queue.node).GetPort(queue.port).GetPeer();
+                const lossless::Port& peer =
+                    m_fabric->GetNode(queue.node).GetPort(queue.port).GetPeer();
                 return peer.GetNodeId() == last.node && peer.GetIndex() == last.port;
             });
         NS_TEST_ASSERT_MSG_EQ(onCycle, true, "the last pause closes the circle");
@@ -433,7 +434,7 @@ class FormationTest : public RandomNetworkTest
             {
                 for (uint16_t port = 0; port < m_fabric->GetNode(node).GetNPorts(); ++port)
                 {
-                    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+                    for (uint8_t cls = 0; cls < lossless::N_CLASSES; ++cls)
                     {
                         // hosts send in one lossless class; agents may send it on in others
                         if (m_fabric->GetNode(node).GetBuffer().IsLossless(cls))
@@ -567,7 +568,7 @@ class ProofTest : public RandomNetworkTest
     }
 
   private:
-    using Heads = std::map<QueueKey, const Frame*>; //!< queues, with their first frames
+    using Heads = std::map<QueueKey, const lossless::Frame*>; //!< queues, with their first frames
 
     /// What one run shows.
     struct Outcome
@@ -737,7 +738,7 @@ class ProofTest : public RandomNetworkTest
 };
 
 } // namespace tests
-} // namespace lossless
+} // namespace deadlock
 } // namespace ns3
 
 #endif /* DEADLOCK_TEST_H */

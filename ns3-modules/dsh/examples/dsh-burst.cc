@@ -26,7 +26,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -50,12 +50,12 @@ main(int argc, char* argv[])
     Simulation sim(ns3::RngSeedManager::GetRun());
     const std::string policy = dsh ? "ns3::dsh::Dsh" : "ns3::lossless::SharedBuffer";
     sim.SetBufferPolicy(policy);
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     sim.SetAttribute(policy, "Size", "8388608");
     sim.SetAttribute(policy, "LossyPool", "0");
     sim.SetAttribute(policy, "LosslessClasses", "127");
     sim.SetAttribute(policy, "Alpha", "0.0625");
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(senders + 1);
     network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t host = 0; host < senders; ++host)

@@ -656,10 +656,10 @@ class DshNetworkTest : public TestCase
             const auto classes = static_cast<uint32_t>(1 + random() % 7);
             const uint64_t rates[] = {10'000'000'000, 25'000'000'000, 100'000'000'000};
             const uint64_t rate = rates[random() % 3];
-            rdma::tests::Network net(seed);
+            facade::tests::Network net(seed);
             const std::string dsh = "ns3::dsh::Dsh";
             net.sim.SetBufferPolicy(dsh);
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.sim.SetAttribute(dsh, "Size", std::to_string(900'000 + random() % 600'000));
             net.sim.SetAttribute(dsh, "LossyPool", "0");
             net.sim.SetAttribute(dsh, "LosslessClasses", std::to_string((1U << classes) - 1));

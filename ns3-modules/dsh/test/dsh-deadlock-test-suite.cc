@@ -29,7 +29,7 @@ static void
 SetUpDsh(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
     const std::string dsh = "ns3::dsh::Dsh";
-    lossless::tests::SetUpPfc(fabric, upTo);
+    deadlock::tests::SetUpPfc(fabric, upTo);
     fabric.SetBufferPolicy(dsh);
     fabric.SetAttribute(dsh, "LossyPool", "0");
     fabric.SetAttribute(dsh, "Size", std::to_string(150'000 + 50'000 * upTo(4)));
@@ -46,8 +46,8 @@ class DeadlockTestSuite : public TestSuite
     DeadlockTestSuite()
         : TestSuite("dsh-deadlock", Type::UNIT)
     {
-        using lossless::tests::FormationTest;
-        using lossless::tests::ProofTest;
+        using deadlock::tests::FormationTest;
+        using deadlock::tests::ProofTest;
         AddTestCase(new FormationTest("DSH", SetUpDsh, 60), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("DSH, many", SetUpDsh, 1000),
                     TestCase::Duration::TAKES_FOREVER);

@@ -51,7 +51,7 @@ main(int argc, char* argv[])
     uint32_t dscp = 26;
     uint64_t xoff = 100'000;
     uint64_t lossyPool = 1'000'000;
-    std::string flowControl = "ns3::lossless::Pfc";
+    std::string flowControl = "ns3::pfc::Pfc";
     bool rdmaToo = false;
     bool dctcp = false;
     bool caches = true;
@@ -79,7 +79,7 @@ main(int argc, char* argv[])
     }
 
     // The network: hosts 0 .. senders - 1 send to host `senders`; the switch comes last.
-    rdma::Simulation sim(ns3::RngSeedManager::GetRun());
+    facade::Simulation sim(ns3::RngSeedManager::GetRun());
     const std::string buffer = "ns3::lossless::SharedBuffer";
     sim.SetAttribute(buffer, "LossyPool", std::to_string(lossyPool));
     sim.SetAttribute(buffer, "Threshold", "Static");
@@ -92,7 +92,7 @@ main(int argc, char* argv[])
         sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "65000");
         sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "65000");
     }
-    rdma::NetworkHelper network(sim, rate, delay);
+    facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(senders + 1);
     network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t src = 0; rdmaToo && src < senders; ++src)
@@ -109,7 +109,7 @@ main(int argc, char* argv[])
     {
         devices.Add(helper.Install(&sim.GetFabric(), host, nodes.Get(host)));
     }
-    sim.SetAttribute("ns3::lossless::PcapTap", "Fcs", "true");
+    sim.SetAttribute("ns3::observe::PcapTap", "Fcs", "true");
     sim.Build();
     const std::string impossible = sim.Check();
     if (!impossible.empty())
@@ -117,7 +117,7 @@ main(int argc, char* argv[])
         std::cerr << impossible;
         return 2;
     }
-    lossless::FabricPcapHelper captures(sim.GetFabric());
+    observe::FabricPcapHelper captures(sim.GetFabric());
     if (!pcap.empty())
     {
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));

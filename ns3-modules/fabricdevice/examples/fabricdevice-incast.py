@@ -27,7 +27,7 @@ def run(dscp: int) -> dict[str, float]:
     fabric.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static")
     fabric.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "100000")
     fabric.SetAttribute("ns3::lossless::SharedBuffer", "Xon", "97000")
-    fabric.AddFlowControl("ns3::lossless::Pfc")
+    fabric.AddFlowControl("ns3::pfc::Pfc")
 
     # A node with a device on every host, and a switch
     nodes = ns.NodeContainer(SENDERS + 1)

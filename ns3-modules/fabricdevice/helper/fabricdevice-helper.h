@@ -31,7 +31,7 @@ namespace fabricdevice
  * needed.
  *
  * EnablePcap and EnableAscii write what devices send and receive, as for other ns-3 devices;
- * lossless::FabricPcapHelper captures ports, including pauses and the frames of queue pairs.
+ * observe::FabricPcapHelper captures ports, including pauses and the frames of queue pairs.
  */
 class FabricNetDeviceHelper : public PcapHelperForDevice, public AsciiTraceHelperForDevice
 {

@@ -23,7 +23,7 @@ TypeId
 PacketSerializer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::fabricdevice::PacketSerializer")
-                            .SetParent<lossless::FrameSerializer>()
+                            .SetParent<observe::FrameSerializer>()
                             .SetGroupName("fabricdevice")
                             .AddConstructor<PacketSerializer>();
     return tid;
@@ -48,7 +48,7 @@ bool
 PacketSerializer::Serialize(const lossless::Frame& frame,
                             uint32_t /* sender */,
                             bool /* tagged */,
-                            lossless::FrameBytes& bytes) const
+                            observe::FrameBytes& bytes) const
 {
     if (frame.kind != lossless::FrameKind::PACKET)
     {

@@ -20,7 +20,7 @@ namespace fabricdevice
  * @brief Serializes packets of ns-3's Internet stack as they are on the wire: with the ECN mark and
  * the hop count of the frame, which the packet itself receives only at its destination.
  */
-class PacketSerializer : public lossless::FrameSerializer
+class PacketSerializer : public observe::FrameSerializer
 {
   public:
     /// Get the type ID. @return the object TypeId
@@ -30,7 +30,7 @@ class PacketSerializer : public lossless::FrameSerializer
     bool Serialize(const lossless::Frame& frame,
                    uint32_t sender,
                    bool tagged,
-                   lossless::FrameBytes& bytes) const override;
+                   observe::FrameBytes& bytes) const override;
 
   private:
     bool m_routedHops{false}; //!< a device has RoutedHops, and therefore all do

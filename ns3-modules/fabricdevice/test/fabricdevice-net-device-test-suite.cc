@@ -82,7 +82,7 @@ class Lan
      *
      * @param flowControl of every port.
      */
-    explicit Lan(const std::string& flowControl = "ns3::lossless::Pfc")
+    explicit Lan(const std::string& flowControl = "ns3::pfc::Pfc")
         : fabric(CreateObject<Fabric>())
     {
         fabric->AddFlowControl(flowControl);
@@ -525,8 +525,8 @@ class ShareTest : public TestCase
         Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 20));
         Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 20));
         {
-            rdma::Simulation sim(1);
-            sim.AddFlowControl("ns3::lossless::Pfc");
+            facade::Simulation sim(1);
+            sim.AddFlowControl("ns3::pfc::Pfc");
             const std::vector<uint8_t> kinds{0, 0, 1};
             sim.AddNodes(kinds.data(), "h0\nh1\ns0", 3);
             const std::vector<uint32_t> a{0, 1};

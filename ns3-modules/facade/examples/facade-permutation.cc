@@ -32,7 +32,7 @@
 #include <string>
 #include <vector>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 namespace
 {
@@ -129,7 +129,7 @@ main(int argc, char* argv[])
     uint64_t size = 10'000'000;
     ns3::DataRate rate("100Gbps");
     ns3::Time delay("1us");
-    std::string flowControl = "ns3::lossless::Pfc";
+    std::string flowControl = "ns3::pfc::Pfc";
     uint32_t messages = 1;
     uint64_t buffer = 16'777'216;
     std::string trace;
@@ -163,9 +163,9 @@ main(int argc, char* argv[])
     {
         simulation.AddFlowControl(flowControl);
     }
-    if (flowControl == "ns3::lossless::Pfc")
+    if (flowControl == "ns3::pfc::Pfc")
     {
-        simulation.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        simulation.SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
     }
 
     const FatTree tree = MakeFatTree(k);

@@ -12,7 +12,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 using lossless::Refuse;
@@ -67,8 +67,8 @@ RequireKind(const std::string& name, uint8_t kind)
     }
 }
 
-const lossless::Table::AnyColumn&
-RequireColumn(const lossless::Table& table, uint32_t column)
+const observe::Table::AnyColumn&
+RequireColumn(const observe::Table& table, uint32_t column)
 {
     const auto& columns = table.GetColumns();
     if (column >= columns.size())
@@ -84,7 +84,7 @@ RequireColumn(const lossless::Table& table, uint32_t column)
     return *columns[column];
 }
 
-Host&
+rdma::Host&
 RequireHost(lossless::Fabric& fabric, uint32_t node, const char* what)
 {
     if (node >= fabric.GetNNodes())
@@ -105,7 +105,7 @@ RequireHost(lossless::Fabric& fabric, uint32_t node, const char* what)
                fabric.GetNode(node).GetName(),
                ") is a switch");
     }
-    return dynamic_cast<Host&>(fabric.GetNode(node));
+    return dynamic_cast<rdma::Host&>(fabric.GetNode(node));
 }
 
 void
@@ -143,5 +143,5 @@ ForEachPort(lossless::Fabric& fabric,
     }
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -20,7 +20,7 @@ namespace lossless
 class Fabric;
 }
 
-namespace rdma
+namespace facade
 {
 
 /**
@@ -71,7 +71,7 @@ void RequireKind(const std::string& name, uint8_t kind);
  * @param column its number.
  * @return column.
  */
-const lossless::Table::AnyColumn& RequireColumn(const lossless::Table& table, uint32_t column);
+const observe::Table::AnyColumn& RequireColumn(const observe::Table& table, uint32_t column);
 /**
  * @ingroup facade
  * @brief A host by number; throws std::invalid_argument if the node is not a host.
@@ -81,7 +81,7 @@ const lossless::Table::AnyColumn& RequireColumn(const lossless::Table& table, ui
  * @param what its intended role.
  * @return host.
  */
-Host& RequireHost(lossless::Fabric& fabric, uint32_t node, const char* what);
+rdma::Host& RequireHost(lossless::Fabric& fabric, uint32_t node, const char* what);
 
 /**
  * @ingroup facade
@@ -99,7 +99,7 @@ void ForEachPort(lossless::Fabric& fabric,
                  uint32_t n,
                  const std::function<void(lossless::Port&)>& visit);
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_ARGUMENTS_H */

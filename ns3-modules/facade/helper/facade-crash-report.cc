@@ -13,7 +13,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 namespace
@@ -89,5 +89,5 @@ ReportCrashes()
     }
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

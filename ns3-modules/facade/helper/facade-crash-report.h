@@ -8,7 +8,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -20,7 +20,7 @@ namespace rdma
  */
 void ReportCrashes();
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_CRASH_REPORT_H */

@@ -12,7 +12,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 using lossless::Refuse;
@@ -89,5 +89,5 @@ FlowPaths::Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
     return leads;
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

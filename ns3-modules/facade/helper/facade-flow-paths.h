@@ -21,7 +21,7 @@ namespace lossless
 class Fabric;
 }
 
-namespace rdma
+namespace facade
 {
 
 /**
@@ -73,7 +73,7 @@ class FlowPaths
     std::ostringstream m_problems;      //!< GetProblems
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_FLOW_PATHS_H */

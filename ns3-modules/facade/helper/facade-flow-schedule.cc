@@ -14,12 +14,12 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 using lossless::NowPs;
 
-FlowSchedule::FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs)
+FlowSchedule::FlowSchedule(const std::vector<Ptr<rdma::QueuePair>>& queuePairs)
     : m_queuePairs(queuePairs)
 {
 }
@@ -284,5 +284,5 @@ FlowSchedule::Check() const
            " more can never start: they wait for each other in a cycle\n";
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

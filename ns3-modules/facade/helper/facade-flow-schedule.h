@@ -16,7 +16,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -34,7 +34,7 @@ class FlowSchedule
 
     /// Schedule the flows of a list.
     /// @param queuePairs by flow; outlives this.
-    explicit FlowSchedule(const std::vector<Ptr<QueuePair>>& queuePairs);
+    explicit FlowSchedule(const std::vector<Ptr<rdma::QueuePair>>& queuePairs);
 
     /// @return the number of points.
     std::size_t CountPoints() const
@@ -133,7 +133,7 @@ class FlowSchedule
     const std::vector<uint32_t>& Release(std::vector<Reached>& reached);
     void StartFlow(uint32_t flow);
 
-    const std::vector<Ptr<QueuePair>>& m_queuePairs; //!< by flow
+    const std::vector<Ptr<rdma::QueuePair>>& m_queuePairs; //!< by flow
     std::map<uint32_t, Starts> m_starts; //!< by host, where cells run on their own; else one
     std::deque<LateStart> m_lateStarts;  //!< pending and idle ones
     std::vector<LateStart*> m_idle;      //!< of these, those that are not pending
@@ -143,7 +143,7 @@ class FlowSchedule
     std::vector<uint32_t> m_released;    //!< last result of Release
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_FLOW_SCHEDULE_H */

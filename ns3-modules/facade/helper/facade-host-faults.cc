@@ -13,8 +13,10 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
+
+using rdma::Host;
 
 using lossless::Refuse;
 
@@ -61,5 +63,5 @@ SchedulePauseStorm(lossless::Fabric& fabric,
     }
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -15,7 +15,7 @@ namespace lossless
 class Fabric;
 }
 
-namespace rdma
+namespace facade
 {
 
 /**
@@ -44,7 +44,7 @@ void SchedulePauseStorm(lossless::Fabric& fabric,
                         int64_t start,
                         int64_t stop);
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_HOST_FAULTS_H */

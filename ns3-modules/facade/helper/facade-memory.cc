@@ -18,7 +18,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace facade
 {
 
 void
@@ -60,5 +60,5 @@ PreferLargePages([[maybe_unused]] std::size_t bytes)
 #endif
 }
 
-} // namespace lossless
+} // namespace facade
 } // namespace ns3

@@ -10,7 +10,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace facade
 {
 
 /**
@@ -26,7 +26,7 @@ namespace lossless
  */
 void PreferLargePages(std::size_t bytes);
 
-} // namespace lossless
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_MEMORY_H */

@@ -11,7 +11,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 NetworkHelper::NetworkHelper(Simulation& simulation, DataRate rate, Time delay)
@@ -75,5 +75,5 @@ NetworkHelper::InstallLinks(const std::vector<uint32_t>& lower, const std::vecto
     }
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

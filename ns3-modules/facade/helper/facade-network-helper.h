@@ -16,7 +16,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -65,7 +65,7 @@ class NetworkHelper
     uint32_t m_switches{0};   //!< number of switches installed
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_NETWORK_HELPER_H */

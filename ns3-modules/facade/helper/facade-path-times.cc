@@ -12,8 +12,10 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
+
+using rdma::QueuePair;
 
 using lossless::NEVER;
 
@@ -67,7 +69,7 @@ int64_t
 PathTimes::AnswerTime(const QueuePair& queuePair) const
 {
     const lossless::Frame ack = queuePair.GetAnswerHeader();
-    const QueuePairOwner& receiver = *queuePair.GetDestination();
+    const rdma::QueuePairOwner& receiver = *queuePair.GetDestination();
     const auto hops = m_fabric.GetRoutes().Trace(receiver.GetId(), ack);
     if (hops.empty())
     {
@@ -104,5 +106,5 @@ PathTimes::BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) c
     return Later(Later(there, queuePair.GetDestination()->GetLatency()), back);
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -20,7 +20,7 @@ namespace lossless
 class Fabric;
 }
 
-namespace rdma
+namespace facade
 {
 
 /// A saturating sum of two times, neither negative.
@@ -38,7 +38,7 @@ Later(int64_t a, int64_t b)
 class PathTimes
 {
   public:
-    using Hops = std::vector<lossless::DependencyGraph::Egress>; //!< hops of a flow's data frames
+    using Hops = std::vector<deadlock::DependencyGraph::Egress>; //!< hops of a flow's data frames
 
     /// Compute delays in a network.
     /// @param fabric the network; built, outlives this.
@@ -50,14 +50,14 @@ class PathTimes
     /// Time from the start of a message until its last bit is received.
     /// @param queuePair its queue pair. @param hops its path.
     /// @return ps; -1: it is endless, or there is no path.
-    int64_t IdealTime(const QueuePair& queuePair, const Hops& hops) const;
+    int64_t IdealTime(const rdma::QueuePair& queuePair, const Hops& hops) const;
     /// Delay of an ACK.
     /// @param queuePair the queue pair it acknowledges. @return ps; -1: there is no path.
-    int64_t AnswerTime(const QueuePair& queuePair) const;
+    int64_t AnswerTime(const rdma::QueuePair& queuePair) const;
     /// See QueuePair::GetBaseRtt.
     /// @param queuePair the queue pair. @param hops its path. @param back AnswerTime (ps).
     /// @return ps; 0: there is no path.
-    int64_t BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) const;
+    int64_t BaseRtt(const rdma::QueuePair& queuePair, const Hops& hops, int64_t back) const;
 
   private:
     int64_t TimeOf(uint32_t bytes, const Hops& hops) const;
@@ -65,7 +65,7 @@ class PathTimes
     lossless::Fabric& m_fabric; //!< the network
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_PATH_TIMES_H */

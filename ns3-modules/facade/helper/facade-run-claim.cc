@@ -17,7 +17,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 using lossless::Refuse;
@@ -50,7 +50,7 @@ RunClaim::RunClaim(uint64_t seed)
                   RngSeedManager::GetSeed(),
                   " and RngRun ",
                   run,
-                  " before rdma::Simulation(",
+                  " before Simulation(",
                   seed,
                   "); leave RngSeed 1 and pass RngSeedManager::GetRun() as the seed");
     }
@@ -93,7 +93,7 @@ RunClaim::RequireClock() const
     if (g_chosen.built > 0)
     {
         // Also a finished one: this run would begin at its end, and end with it.
-        RefuseNow("another rdma::Simulation still exists, and ns-3 has only one clock: copy its "
+        RefuseNow("another Simulation still exists, and ns-3 has only one clock: copy its "
                   "results and delete it before Build");
     }
     Choose();
@@ -105,7 +105,7 @@ RunClaim::RequireClock() const
                   ", not ",
                   m_simulator,
                   ": an event was scheduled, or a node was created, before; create the "
-                  "rdma::Simulation first, or select that event loop by SetSimulator");
+                  "facade::Simulation first, or select that event loop by SetSimulator");
     }
 }
 
@@ -129,5 +129,5 @@ RunClaim::Begin()
     m_built = true;
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

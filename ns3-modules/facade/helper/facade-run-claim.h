@@ -11,7 +11,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -46,7 +46,7 @@ class RunClaim
     bool m_built{false};     //!< it has the clock
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_RUN_CLAIM_H */

@@ -26,7 +26,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 using lossless::Fabric;
@@ -43,28 +43,28 @@ class Simulation::Impl
     ~Impl();
     bool IsDone() const;
     void ChooseCells();
-    const lossless::Table& TableAt(uint32_t table) const;
-    const lossless::Table::AnyColumn& ColumnAt(uint32_t table, uint32_t column) const;
+    const observe::Table& TableAt(uint32_t table) const;
+    const observe::Table::AnyColumn& ColumnAt(uint32_t table, uint32_t column) const;
 
-    RunClaim claim;                                    //!< claim on ns-3's global state
-    Ptr<Fabric> fabric;                                //!< the network
-    lossless::DeadlockMonitor* deadlocks;              //!< of the network
-    lossless::Recorder* recorder;                      //!< tables of the network
-    Traffic traffic;                                   //!< the flows
-    lossless::Table flows{"flow"};                     //!< result of every flow
-    std::unique_ptr<lossless::FabricPcapHelper> pcaps; //!< captures, or null
-    bool silenced{false};                              //!< a host will pause forever
-    bool cellsChosen{false};                           //!< see ChooseCells
-    std::string oneCell;                               //!< why all is one cell; empty: it is not
-    bool finished{false};                              //!< Finish was called
-    std::string problems;                              //!< what it found
+    RunClaim claim;                                   //!< claim on ns-3's global state
+    Ptr<Fabric> fabric;                               //!< the network
+    deadlock::DeadlockMonitor* deadlocks;             //!< of the network
+    observe::Recorder* recorder;                      //!< tables of the network
+    Traffic traffic;                                  //!< the flows
+    observe::Table flows{"flow"};                     //!< result of every flow
+    std::unique_ptr<observe::FabricPcapHelper> pcaps; //!< captures, or null
+    bool silenced{false};                             //!< a host will pause forever
+    bool cellsChosen{false};                          //!< see ChooseCells
+    std::string oneCell;                              //!< why all is one cell; empty: it is not
+    bool finished{false};                             //!< Finish was called
+    std::string problems;                             //!< what it found
 };
 
 Simulation::Impl::Impl(uint64_t seed)
     : claim(seed),
       fabric(CreateObject<Fabric>()),
-      deadlocks(&fabric->AddObserver(std::make_unique<lossless::DeadlockMonitor>(*fabric))),
-      recorder(&fabric->AddObserver(std::make_unique<lossless::Recorder>(*fabric))),
+      deadlocks(&fabric->AddObserver(std::make_unique<deadlock::DeadlockMonitor>(*fabric))),
+      recorder(&fabric->AddObserver(std::make_unique<observe::Recorder>(*fabric))),
       traffic(*fabric)
 {
 }
@@ -105,6 +105,7 @@ Simulation::Impl::ChooseCells()
 Simulation::Simulation(uint64_t seed)
     : m_impl(std::make_unique<Impl>(seed))
 {
+    AcceptOldNames();
 }
 
 Simulation::~Simulation() = default;
@@ -219,7 +220,7 @@ Simulation::AddLinks(const uint32_t* a,
                      uint32_t n)
 {
     constexpr std::size_t BYTES_A_PORT = 8192; // including its share of the node and the frames
-    lossless::PreferLargePages(2 * BYTES_A_PORT * n);
+    PreferLargePages(2 * BYTES_A_PORT * n);
     for (uint32_t i = 0; i < n; ++i)
     {
         m_impl->fabric->AddLink(a[i],
@@ -440,7 +441,7 @@ Simulation::TracePcap(const uint32_t* nodes,
     m_impl->fabric->RequireBuilt("TracePcap");
     if (!m_impl->pcaps)
     {
-        m_impl->pcaps = std::make_unique<lossless::FabricPcapHelper>(*m_impl->fabric);
+        m_impl->pcaps = std::make_unique<observe::FabricPcapHelper>(*m_impl->fabric);
     }
     std::string problems;
     ForEachPort(*m_impl->fabric, nodes, peers, n, [&](lossless::Port& port) {
@@ -572,14 +573,14 @@ Simulation::GetNTables() const
     return static_cast<uint32_t>(m_impl->recorder->GetTables().size() + 1);
 }
 
-const lossless::Table&
+const observe::Table&
 Simulation::Impl::TableAt(uint32_t table) const
 {
     RequirePlace("table", table, recorder->GetTables().size() + 1);
     return table == 0 ? flows : *recorder->GetTables()[table - 1];
 }
 
-const lossless::Table::AnyColumn&
+const observe::Table::AnyColumn&
 Simulation::Impl::ColumnAt(uint32_t table, uint32_t column) const
 {
     return RequireColumn(TableAt(table), column);
@@ -621,5 +622,5 @@ Simulation::GetNRows(uint32_t table) const
     return m_impl->TableAt(table).GetRows();
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -26,7 +26,7 @@ namespace lossless
 class Fabric;
 }
 
-namespace rdma
+namespace facade
 {
 
 /**
@@ -60,9 +60,10 @@ class Simulation
 
     /// Describe all registered types of the given modules as JSON.
     /// @param groups comma-separated TypeId group names ("lossless,rdma,gfc").
-    /// @return a JSON list of {name, parent, group, help, abstract, signaller, telemetry,
-    /// attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; the
-    /// signaller is that of CongestionControl::GetSignaller, telemetry what WantsTelemetry says.
+    /// @return a JSON list of {name, was, parent, group, abstract, signaller, telemetry,
+    /// attributes: [{name, help, type, default, allowed}], traces: [{name, help, callback}]}; `was`
+    /// is an old name that is still understood, or empty, the signaller that of
+    /// CongestionControl::GetSignaller, telemetry what WantsTelemetry says.
     static std::string Describe(const std::string& groups);
 
     /// Set an attribute on every object of a type that this run creates.
@@ -223,7 +224,7 @@ class Simulation
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
 
     /// Record a table.
-    /// @param table name of a table, see lossless::Probe; `pyorch docs tables` lists them.
+    /// @param table name of a table, see observe::Probe; `pyorch docs tables` lists them.
     /// @param nodes nodes to trace; empty: all. @param peers for each node the neighbour that its
     /// port leads to; -1: all. @param classMask bit c set: class c. @param n length of nodes and
     /// peers.
@@ -238,7 +239,7 @@ class Simulation
     /// The network, to whose nodes programs may attach other objects before Build.
     /// @return the fabric; it exists as long as this object.
     lossless::Fabric& GetFabric() const;
-    /// Capture ports into pcap files, one per port, with lossless::PcapTap; its attributes are set
+    /// Capture ports into pcap files, one per port, with observe::PcapTap; its attributes are set
     /// by SetAttribute. After Build. Finish closes the files.
     /// @param nodes nodes to capture; empty: all. @param peers for each node the neighbour that its
     /// port leads to; -1: all. @param n length of nodes and peers.
@@ -325,7 +326,7 @@ class Simulation
     std::unique_ptr<Impl> m_impl; //!< everything that needs ns-3's headers
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_SIMULATION_H */

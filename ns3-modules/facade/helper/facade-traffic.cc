@@ -17,8 +17,13 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
+
+using rdma::CongestionControl;
+using rdma::Host;
+using rdma::QueuePair;
+using rdma::Server;
 
 using lossless::NEVER;
 using lossless::Refuse;
@@ -64,7 +69,7 @@ class PathDependencies
 
   private:
     lossless::Fabric& m_fabric;                      //!< the network
-    lossless::DependencyGraph m_graph;               //!< the dependencies
+    deadlock::DependencyGraph m_graph;               //!< the dependencies
     std::set<std::pair<uint32_t, uint32_t>> m_pairs; //!< whose paths are all included
 };
 
@@ -195,7 +200,7 @@ Traffic::AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t del
             Refuse(members.back()->GetName(), " cannot belong to two servers, or twice to one");
         }
     }
-    auto scaleUp = rate > 0 ? std::make_unique<ScaleUp>(rate, delay) : nullptr;
+    auto scaleUp = rate > 0 ? std::make_unique<rdma::ScaleUp>(rate, delay) : nullptr;
     m_servers.push_back(std::make_unique<Server>(std::move(members), std::move(scaleUp), failover));
     for (uint32_t i = 0; i < n; ++i)
     {
@@ -639,7 +644,7 @@ Traffic::DescribeCycle() const
 
 /// "flow": one flow, always recorded.
 void
-Traffic::FillTable(lossless::Table& flows) const
+Traffic::FillTable(observe::Table& flows) const
 {
     // its number
     auto* number = flows.Add<uint32_t>("flow");
@@ -754,5 +759,5 @@ Traffic::Release()
     m_queuePairs.clear();
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

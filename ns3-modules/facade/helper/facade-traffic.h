@@ -22,7 +22,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -41,7 +41,7 @@ class Traffic
     /// See Simulation::SetStopWhenDone.
     void SetStopWhenDone(bool stop, bool acknowledged);
     /// @return a new host for these flows.
-    Ptr<Host> MakeHost();
+    Ptr<rdma::Host> MakeHost();
     /// See Simulation::AddFlows.
     uint32_t AddFlows(const uint32_t* src,
                       const uint32_t* dst,
@@ -86,7 +86,7 @@ class Traffic
     std::string DescribeCycle() const;
     /// Fill the table "flow".
     /// @param flows the table.
-    void FillTable(lossless::Table& flows) const;
+    void FillTable(observe::Table& flows) const;
     /// Add the totals of all flows.
     /// @param summary the summary.
     void Report(lossless::Summary& summary) const;
@@ -94,7 +94,7 @@ class Traffic
     double GetDeliveredShare() const;
     /// The queue pair of a flow; throws std::invalid_argument if there is none.
     /// @param flow its number. @return the queue pair.
-    QueuePair& GetFlow(uint32_t flow) const;
+    rdma::QueuePair& GetFlow(uint32_t flow) const;
     /// What needs all hosts in one order of time, see Fabric::RunInCells.
     /// @param judged whether deadlocks are judged.
     /// @return the first such thing; empty: there is none.
@@ -103,7 +103,7 @@ class Traffic
     void Release();
 
     /// @return the progress of the messages.
-    const Progress& GetProgress() const
+    const rdma::Progress& GetProgress() const
     {
         return m_progress;
     }
@@ -113,23 +113,23 @@ class Traffic
     /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
     std::string CheckTruncation() const;
     int64_t GetEarliestEnd();
-    Server* FindServer(uint32_t host) const;
-    int64_t Carry(uint32_t flow, QueuePair& queuePair);
+    rdma::Server* FindServer(uint32_t host) const;
+    int64_t Carry(uint32_t flow, rdma::QueuePair& queuePair);
     void FollowRoutes(uint32_t host);
-    void ForEachHost(const std::function<void(Host&)>& visit) const;
+    void ForEachHost(const std::function<void(rdma::Host&)>& visit) const;
 
-    lossless::Fabric& m_fabric;               //!< the network
-    std::vector<Ptr<QueuePair>> m_queuePairs; //!< by flow
-    std::vector<QueuePair::Demand> m_demands; //!< by flow
+    lossless::Fabric& m_fabric;                     //!< the network
+    std::vector<Ptr<rdma::QueuePair>> m_queuePairs; //!< by flow
+    std::vector<rdma::QueuePair::Demand> m_demands; //!< by flow
     FlowPaths::Ends m_ends; //!< by flow: hosts at which it enters and leaves the network
-    std::vector<std::unique_ptr<Server>> m_servers; //!< all servers
-    std::map<uint32_t, Server*> m_serverOf;         //!< by host, if it belongs to one
+    std::vector<std::unique_ptr<rdma::Server>> m_servers; //!< all servers
+    std::map<uint32_t, rdma::Server*> m_serverOf;         //!< by host, if it belongs to one
     std::map<uint32_t, std::pair<uint32_t, uint32_t>>
         m_asked;                        //!< original ends of flows that use other hosts
     std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
     int64_t m_longestRtt{0};            //!< longest base round-trip time at set-up (ps)
-    Progress m_progress;                //!< progress of the hosts
+    rdma::Progress m_progress;          //!< progress of the hosts
     double m_finiteBytes{0};            //!< total bytes of finite flows on the network (B)
     std::string m_congestionControl;    //!< TypeId name; empty: none
     PathTimes::Hops m_cycle;            //!< cyclic buffer dependency of the flows; empty: none
@@ -140,7 +140,7 @@ class Traffic
     FlowPaths m_paths;                  //!< their paths
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_TRAFFIC_H */

@@ -10,17 +10,64 @@
 #include "ns3/type-id.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
+
+using rdma::CongestionControl;
 
 namespace
 {
+
+/// A type, and the name that it had when types of several modules shared a namespace.
+struct Renamed
+{
+    const char* now; //!< without the leading ns3::
+    const char* was; //!< likewise
+};
+
+/// All renamed types. A name that no registered type has belongs to a module that is not linked.
+constexpr Renamed RENAMED[] = {
+    {"deadlock::DeadlockProbe", "lossless::DeadlockProbe"},
+    {"deadlock::DetectionProbe", "dcfit::DetectionProbe"},
+    {"deadlock::PauseTreeProbe", "lossless::PauseTreeProbe"},
+    {"observe::BufferProbe", "lossless::BufferProbe"},
+    {"observe::ControlProbe", "lossless::ControlProbe"},
+    {"observe::ControlValueProbe", "lossless::ControlValueProbe"},
+    {"observe::DropProbe", "lossless::DropProbe"},
+    {"observe::EgressProbe", "lossless::EgressProbe"},
+    {"observe::FlowLinkProbe", "lossless::FlowLinkProbe"},
+    {"observe::FrameProbe", "lossless::FrameProbe"},
+    {"observe::FrameSerializer", "lossless::FrameSerializer"},
+    {"observe::PauseProbe", "lossless::PauseProbe"},
+    {"observe::PcapTap", "lossless::PcapTap"},
+    {"observe::Probe", "lossless::Probe"},
+    {"observe::QueueProbe", "lossless::QueueProbe"},
+    {"observe::RateProbe", "lossless::RateProbe"},
+    {"observe::SampledProbe", "lossless::SampledProbe"},
+    {"pfc::Pfc", "lossless::Pfc"},
+    {"pfc::PfcWatchdog", "dcfit::PfcWatchdog"},
+    {"pfc::Tagger", "lossless::Tagger"},
+};
+
+/// The name that a type had before.
+/// @param name full name. @return full name; empty if it always had this one.
+std::string
+OldName(const std::string& name)
+{
+    const auto* found = std::ranges::find_if(RENAMED, [&name](const Renamed& one) {
+        return name == std::string("ns3::") + one.now;
+    });
+    return found == std::end(RENAMED) ? "" : std::string("ns3::") + found->was;
+}
 
 /// Write a text as a JSON string.
 /// @param text the text. @return with quotes.
@@ -73,7 +120,8 @@ std::string
 DescribeType(TypeId tid)
 {
     std::ostringstream out;
-    out << "{\"name\":" << Json(tid.GetName()) << ",\"parent\":" << Json(tid.GetParent().GetName())
+    out << "{\"name\":" << Json(tid.GetName()) << ",\"was\":" << Json(OldName(tid.GetName()))
+        << ",\"parent\":" << Json(tid.GetParent().GetName())
         << ",\"group\":" << Json(tid.GetGroupName())
         << ",\"abstract\":" << (tid.HasConstructor() ? "false" : "true") << ","
         << DescribeNeeds(tid) << ",\"attributes\":[";
@@ -110,6 +158,21 @@ DescribeType(TypeId tid)
 
 } // namespace
 
+void
+AcceptOldNames()
+{
+    static std::set<std::string> done; // ns-3 takes a deprecated name once
+    for (const auto& [now, was] : RENAMED)
+    {
+        TypeId tid;
+        if (const std::string name = std::string("ns3::") + now;
+            TypeId::LookupByNameFailSafe(name, &tid) && done.insert(name).second)
+        {
+            tid.AddDeprecatedName(std::string("ns3::") + was);
+        }
+    }
+}
+
 std::string
 DescribeTypes(const std::string& groups)
 {
@@ -145,5 +208,5 @@ DescribeTypes(const std::string& groups)
     return out;
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

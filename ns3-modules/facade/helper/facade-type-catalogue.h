@@ -10,8 +10,15 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
+
+/**
+ * @ingroup facade
+ * @brief Let ns-3 find types by the names that they had when they shared namespaces. It warns of
+ * each such name.
+ */
+void AcceptOldNames();
 
 /**
  * @ingroup facade
@@ -23,7 +30,7 @@ namespace rdma
  */
 std::string DescribeTypes(const std::string& groups);
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_TYPE_CATALOGUE_H */

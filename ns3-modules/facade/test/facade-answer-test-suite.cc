@@ -24,10 +24,12 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
+
+using rdma::CongestionControl;
 
 namespace
 {
@@ -43,15 +45,15 @@ class Teller : public CongestionControl
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::Teller")
+        static TypeId tid = TypeId("ns3::facade::tests::Teller")
                                 .SetParent<CongestionControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<Teller>();
         return tid;
     }
 
-    std::unique_ptr<CongestionReceiver> MakeReceiver(
-        const QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& /* queuePair */) const override
     {
         return Hearing([](const lossless::Frame& frame) { return frame.ecn == 3; });
     }
@@ -70,15 +72,15 @@ class Clock : public CongestionControl
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::Clock")
+        static TypeId tid = TypeId("ns3::facade::tests::Clock")
                                 .SetParent<CongestionControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<Clock>();
         return tid;
     }
 
-    std::unique_ptr<CongestionReceiver> MakeReceiver(
-        const QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& /* queuePair */) const override
     {
         return Hearing([](const lossless::Frame&) { return true; });
     }
@@ -106,10 +108,10 @@ class Clos : public Network
     explicit Clos(uint64_t seed, bool marking = false)
         : Network(seed)
     {
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         if (marking)
         {
-            sim.SetCongestionControl("ns3::rdma::tests::Teller");
+            sim.SetCongestionControl("ns3::facade::tests::Teller");
             sim.AddAgent("ns3::lossless::EcnMarking");
             sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "1");
             sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "2");
@@ -392,7 +394,7 @@ class AckedTest : public TestCase
         net.Set("QueuePair", "PayloadSize", payload);
         net.Set("QueuePair", "AckSize", ack);
         net.Set("QueuePair", "AckEvery", ackEvery);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Nodes(2, switches);
         std::vector<uint64_t> rate;
         std::vector<int64_t> delay;
@@ -460,7 +462,7 @@ class AckedTest : public TestCase
         const int64_t ack = WireTime(64, RATE);
         Network net;
         net.Set("Port", "Overhead", 0);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetStopWhenDone(true, untilAcked);
         net.Star(static_cast<uint32_t>(n) + 1, RATE, DELAY);
         for (int64_t i = 0; i < n; ++i)
@@ -539,8 +541,8 @@ class AnswerDelayTest : public TestCase
             net.Set("Host", "Latency", std::to_string(NIC) + "ps");
             net.Set("Host", "AckDelay", std::to_string(ack) + "ps");
             net.Set("Host", "CnpDelay", std::to_string(cnp) + "ps");
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
-            net.sim.SetCongestionControl("ns3::rdma::tests::Clock");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
+            net.sim.SetCongestionControl("ns3::facade::tests::Clock");
             net.Star(2, RATE, DELAY);
             net.Flow(0, 1, 1000, 0);
             net.sim.Build();
@@ -573,5 +575,5 @@ class AnswerTestSuite : public TestSuite
 static AnswerTestSuite g_answerTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

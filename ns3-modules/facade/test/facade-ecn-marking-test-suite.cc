@@ -19,7 +19,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -61,7 +61,7 @@ class WatchedMarking : public EcnMarking
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::WatchedMarking")
+        static TypeId tid = TypeId("ns3::facade::tests::WatchedMarking")
                                 .SetParent<EcnMarking>()
                                 .SetGroupName("tests")
                                 .AddConstructor<WatchedMarking>();
@@ -107,7 +107,7 @@ NS_OBJECT_ENSURE_REGISTERED(WatchedMarking);
  * @ingroup facade-tests
  * @brief Notes when marked packets arrive.
  */
-class MarkWitness : public CongestionControl
+class MarkWitness : public rdma::CongestionControl
 {
   public:
     /**
@@ -117,15 +117,15 @@ class MarkWitness : public CongestionControl
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::MarkWitness")
-                                .SetParent<CongestionControl>()
+        static TypeId tid = TypeId("ns3::facade::tests::MarkWitness")
+                                .SetParent<rdma::CongestionControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<MarkWitness>();
         return tid;
     }
 
-    std::unique_ptr<CongestionReceiver> MakeReceiver(
-        const QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& /* queuePair */) const override
     {
         return Hearing([](const Frame& frame) {
             if (frame.ecn == 3)
@@ -170,7 +170,7 @@ Overload(const Values& values,
     Network net(seed);
     for (const auto& [name, value] : values)
     {
-        net.sim.SetAttribute("ns3::rdma::tests::WatchedMarking", name, value);
+        net.sim.SetAttribute("ns3::facade::tests::WatchedMarking", name, value);
     }
     net.Set("SharedBuffer", "Size", 400'000'000);
     net.Set("SharedBuffer", "Threshold", "Static");
@@ -181,9 +181,9 @@ Overload(const Values& values,
     {
         change(net);
     }
-    net.sim.AddFlowControl("ns3::lossless::Pfc");
-    net.sim.AddAgent("ns3::rdma::tests::WatchedMarking");
-    net.sim.SetCongestionControl("ns3::rdma::tests::MarkWitness");
+    net.sim.AddFlowControl("ns3::pfc::Pfc");
+    net.sim.AddAgent("ns3::facade::tests::WatchedMarking");
+    net.sim.SetCongestionControl("ns3::facade::tests::MarkWitness");
     net.Star(3, gbps * GBPS, US);
     for (const uint32_t src : {0, 1})
     {
@@ -390,7 +390,7 @@ class ThresholdTest : public TestCase
         Network net;
         net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "500000");
         net.sim.AddAgent("ns3::lossless::EcnMarking");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Star(2, 25 * GBPS, US);
         net.sim.Build();
         NS_TEST_EXPECT_MSG_NE(net.sim.Check().find("Kmin 500000 B is above Kmax 400000 B"),
@@ -418,5 +418,5 @@ class EcnMarkingTestSuite : public TestSuite
 static EcnMarkingTestSuite g_ecnMarkingTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

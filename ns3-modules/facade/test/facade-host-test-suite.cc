@@ -21,7 +21,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -46,7 +46,7 @@ struct PfcPair : Network
         Set("SharedBuffer", "Xoff", xoff);
         Set("SharedBuffer", "Xon", xoff - 3000);
         Set("SharedBuffer", "LosslessClasses", 0x18);
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         Witness::Install(*this);
         Star(2, 100'000'000'000, WIRE);
     }
@@ -153,7 +153,7 @@ class PauseStormTest : public TestCase
             net.Set("Pfc", "Mode", round % 2 ? "Timer" : "OnOff");
             net.Set("Pfc", "PauseQuanta", static_cast<int64_t>(200 + random() % 65'000));
             net.Set("SharedBuffer", "LosslessClasses", 0x18);
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             Witness::Install(net);
             net.Star(3, 100'000'000'000, PfcPair::WIRE);
             net.Flow(0, 1, 0, 0, 3, 20'000'000'000, 0, 500'000'000);
@@ -222,7 +222,7 @@ class LossyStormTest : public TestCase
         {
             Network net;
             net.Set("Port", "Overhead", 0);
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.Star(2, 100'000'000'000, PfcPair::WIRE);
             net.Flow(0, 1, 0, 0, 0, 50'000'000'000);
             if (storm)
@@ -272,7 +272,7 @@ class HostRootedTest : public TestCase
             net.Set("SharedBuffer", "Threshold", "Static");
             net.Set("SharedBuffer", "Xoff", 30'000);
             net.Set("SharedBuffer", "Xon", 20'000);
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.Nodes(3, 2);
             net.Link(0, 3, 10'000'000'000, 1'000'000);
             net.Link(1, 4, 10'000'000'000, 1'000'000);
@@ -417,7 +417,7 @@ class RandomTroubleTest : public TestCase
         net.Set("QueuePair", "Timeout", "300us");
         const bool selective = random() % 2;
         net.Set("QueuePair", "Retransmit", selective ? "Selective" : "GoBackN");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetAllowLoss(failures);
         Witness::Install(net, selective);
         net.Nodes(hosts, switches);
@@ -646,7 +646,7 @@ class SecondQueue : public lossless::FlowControl, public lossless::QueueSelector
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::SecondQueue")
+        static TypeId tid = TypeId("ns3::facade::tests::SecondQueue")
                                 .SetParent<lossless::FlowControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<SecondQueue>();
@@ -739,7 +739,7 @@ class SecondQueueTest : public TestCase
         {
             Network net;
             net.Set("Port", "Overhead", 0);
-            net.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+            net.sim.AddFlowControl("ns3::facade::tests::SecondQueue");
             net.Star(2, 10'000'000'000, 1'000'000);
             for (uint32_t flow = 0; flow < 10; ++flow)
             {
@@ -786,7 +786,7 @@ class SecondQueueTest : public TestCase
             Network shuffled;
             Witness::Install(shuffled);
             shuffled.Set("QueuePair", "Retransmit", "None");
-            shuffled.sim.AddFlowControl("ns3::rdma::tests::SecondQueue");
+            shuffled.sim.AddFlowControl("ns3::facade::tests::SecondQueue");
             shuffled.Star(3, 10'000'000'000, 1'000'000);
             shuffled.Flow(0, 2, 500'000);
             shuffled.Flow(1, 2, 500'000);
@@ -850,5 +850,5 @@ class HostTestSuite : public TestSuite
 static HostTestSuite g_hostTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

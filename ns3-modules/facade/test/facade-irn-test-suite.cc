@@ -22,10 +22,12 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
+
+using rdma::Scoreboard;
 
 using lossless::Frame;
 using lossless::FrameKind;
@@ -601,5 +603,5 @@ class IrnTestSuite : public TestSuite
 static IrnTestSuite g_irnTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -18,7 +18,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -60,7 +60,7 @@ struct Watched : Network
         Set("SharedBuffer", "LosslessClasses", 0x18);
         Set("Host", "SendInterval", Ps(send));
         Set("Host", "ReceiveInterval", Ps(receive));
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         Witness::Install(*this);
         Star(hosts, NIC_LINE, LINK);
     }
@@ -153,7 +153,7 @@ class PacketRatePathTest : public TestCase
         net.Set("Host", "SendInterval", Ps(send));
         net.Set("Host", "ReceiveInterval", Ps(take));
         net.Set("QueuePair", "PayloadSize", payload);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Nodes(2, switches);
         std::vector<uint64_t> rate;
         for (uint32_t hop = 0; hop <= switches; ++hop)
@@ -430,5 +430,5 @@ class PacketRateTestSuite : public TestSuite
 static PacketRateTestSuite g_packetRateTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -20,7 +20,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -50,7 +50,7 @@ struct Pair : Network
     Pair()
     {
         Set("Port", "Overhead", 0);
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         Witness::Install(*this);
         Star(2, 100'000'000'000, 1'000'000);
     }
@@ -121,7 +121,7 @@ class IdlePathTest : public TestCase
         net.Set("QueuePair", "PayloadSize", payload);
         net.Set("QueuePair", "HeaderSize", header);
         net.Set("QueuePair", "AckEvery", ackEvery);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         Witness::Install(net);
         net.Nodes(2, switches);
         std::vector<uint64_t> rate;
@@ -615,7 +615,7 @@ class Marker : public lossless::SwitchAgent, public lossless::QueueAgent
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::Marker")
+        static TypeId tid = TypeId("ns3::facade::tests::Marker")
                                 .SetParent<lossless::SwitchAgent>()
                                 .SetGroupName("tests")
                                 .AddConstructor<Marker>();
@@ -664,8 +664,8 @@ class EcnEchoTest : public TestCase
         Marker::g_marked = marked;
         Network net;
         net.Set("QueuePair", "AckEvery", ackEvery);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
-        net.sim.AddAgent("ns3::rdma::tests::Marker");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
+        net.sim.AddAgent("ns3::facade::tests::Marker");
         Witness::Install(net);
         net.Star(2, 100'000'000'000, 1'000'000);
         net.Flow(0, 1, 40'000);
@@ -725,5 +725,5 @@ class QueuePairTestSuite : public TestSuite
 static QueuePairTestSuite g_queuePairTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

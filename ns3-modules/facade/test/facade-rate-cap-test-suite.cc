@@ -23,10 +23,12 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
+
+using rdma::CongestionControl;
 
 namespace
 {
@@ -47,7 +49,7 @@ class Paused : public Network
         : Network(seed)
     {
         Set("Port", "Overhead", overhead);
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         Star(2, LINE, 1'000'000);
     }
 
@@ -289,14 +291,14 @@ class Stepper : public CongestionControl
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::Stepper")
+        static TypeId tid = TypeId("ns3::facade::tests::Stepper")
                                 .SetParent<CongestionControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<Stepper>();
         return tid;
     }
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override
     {
         CongestionControl::Start(queuePair, lineRate);
         m_rate = 10 * GBPS;
@@ -349,7 +351,7 @@ class RateChangeTest : public TestCase
             net.Set("QueuePair", "RateChange", change);
             net.Set("QueuePair", "HeaderSize", 48);
             net.Set("QueuePair", "PayloadSize", 952);
-            net.sim.SetCongestionControl("ns3::rdma::tests::Stepper");
+            net.sim.SetCongestionControl("ns3::facade::tests::Stepper");
             const uint32_t flow = net.Flow(0, 1, 10 * 952);
             net.Build(random, 0, 0);
             net.sim.Run(1'000'000'000);
@@ -384,5 +386,5 @@ class RateCapTestSuite : public TestSuite
 static RateCapTestSuite g_rateCapTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

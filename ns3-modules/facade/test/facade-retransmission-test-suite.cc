@@ -23,7 +23,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -558,7 +558,7 @@ class LinkFlapUnderPauseTest : public TestCase
                     net.Set("SharedBuffer", "Xoff", 20'000);
                     net.Set("SharedBuffer", "Xon", 17'000);
                     net.Set("QueuePair", "Timeout", "500us");
-                    net.sim.AddFlowControl("ns3::lossless::Pfc");
+                    net.sim.AddFlowControl("ns3::pfc::Pfc");
                     net.sim.SetAllowLoss(true);
                     net.sim.SetStopWhenDone(true);
                     net.Star(3, 10'000'000'000, 1'000'000);
@@ -680,5 +680,5 @@ class RetransmissionTestSuite : public TestSuite
 static RetransmissionTestSuite g_retransmissionTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

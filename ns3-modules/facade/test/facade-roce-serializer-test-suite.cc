@@ -20,14 +20,16 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
 
+using rdma::InvariantCrc;
+
 using lossless::Frame;
-using lossless::FrameBytes;
 using lossless::FrameKind;
+using observe::FrameBytes;
 
 namespace
 {
@@ -113,7 +115,7 @@ class RoceSerializerTest : public TestCase
      */
     void Check(const Frame& frame, const std::string& expected, const std::string& what)
     {
-        const lossless::FrameSerializers serializers({});
+        const observe::FrameSerializers serializers({});
         FrameBytes bytes;
         const uint32_t length = serializers.Serialize(frame, 7, true, true, bytes);
         const auto wanted = Bytes(expected);
@@ -187,7 +189,7 @@ class RoceSerializerTest : public TestCase
               "a CNP");
 
         // 14 + 20 + 8 + 12 + 4 + 4 + 4 are 66 bytes without a tag, 70 with one
-        const lossless::FrameSerializers serializers({});
+        const observe::FrameSerializers serializers({});
         FrameBytes bytes;
         answer.kind = FrameKind::ACK;
         answer.bytes = 64;
@@ -285,7 +287,7 @@ class RoceMessageTest : public TestCase
         net.Star(3, 10'000'000'000, 1'000'000);
         net.Flow(0, 1, 3'500);
         net.Flow(2, 1, 40, 50'000'000);
-        net.sim.SetAttribute("ns3::lossless::PcapTap", "Direction", "Transmit");
+        net.sim.SetAttribute("ns3::observe::PcapTap", "Direction", "Transmit");
         net.sim.Build();
         const std::string folder = CreateTempDirFilename("");
         const uint32_t nodes[] = {0, 1, 1, 2};
@@ -360,5 +362,5 @@ class RoceSerializerTestSuite : public TestSuite
 static RoceSerializerTestSuite g_roceSerializerTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -20,7 +20,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -140,7 +140,7 @@ class ScaleUpQueueTest : public TestCase
         Network net; // only its clock is used
         net.Star(2, 100 * GBPS, US);
         net.sim.Build();
-        ScaleUp domain(DOMAIN_RATE, DOMAIN_DELAY);
+        rdma::ScaleUp domain(DOMAIN_RATE, DOMAIN_DELAY);
         std::vector<int64_t> arrived(messages.size(), -1);
         std::vector<std::size_t> seen;
         for (std::size_t i = 0; i < messages.size(); ++i)
@@ -164,7 +164,7 @@ class ScaleUpQueueTest : public TestCase
 
     void DoRun() override
     {
-        const ScaleUp domain(DOMAIN_RATE, DOMAIN_DELAY);
+        const rdma::ScaleUp domain(DOMAIN_RATE, DOMAIN_DELAY);
         NS_TEST_EXPECT_MSG_EQ(domain.GetTime(0), 500'000, "nothing takes the delay");
         NS_TEST_EXPECT_MSG_EQ(domain.GetTime(1), 500'027, "26.67 ps round up");
         NS_TEST_EXPECT_MSG_EQ(domain.GetTime(2), 500'053, "53.33 ps round down");
@@ -557,5 +557,5 @@ class ServerTestSuite : public TestSuite
 static ServerTestSuite g_serverTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

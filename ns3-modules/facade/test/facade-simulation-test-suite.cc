@@ -9,12 +9,14 @@
 #include "ns3/facade-simulation.h"
 #include "ns3/global-value.h"
 #include "ns3/lossless-event.h"
+#include "ns3/lossless-fabric.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-port.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,7 +31,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -55,7 +57,7 @@ class OrderProbe : public lossless::FlowControl,
      */
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::rdma::tests::OrderProbe")
+        static TypeId tid = TypeId("ns3::facade::tests::OrderProbe")
                                 .SetParent<lossless::FlowControl>()
                                 .SetGroupName("tests")
                                 .AddConstructor<OrderProbe>();
@@ -203,10 +205,10 @@ class RandomFabricTest : public TestCase
         const char* const services[] = {"Strict", "Dwrr", "Fifo"};
         net.sim.SetAttribute("ns3::lossless::Port", "ClassService", services[random() % 3]);
         net.sim.SetAttribute("ns3::lossless::Port", "ReleaseAt", random() % 2 ? "End" : "Start");
-        net.sim.SetAttribute("ns3::lossless::Pfc", "Mode", random() % 2 ? "Timer" : "OnOff");
+        net.sim.SetAttribute("ns3::pfc::Pfc", "Mode", random() % 2 ? "Timer" : "OnOff");
         net.sim.SetAttribute("ns3::rdma::QueuePair", "AnswerClass", random() % 2 ? "8" : "4");
-        net.sim.AddFlowControl("ns3::rdma::tests::OrderProbe");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::facade::tests::OrderProbe");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Nodes(hosts, switches);
         for (uint32_t host = 0; host < hosts; ++host)
         {
@@ -485,8 +487,7 @@ class DescribeTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(types.size(), wanted, "no type of another group");
         // Written down here by hand, so that an attribute that disappears is missed.
         std::map<std::string, std::string> pfc;
-        for (const JsonValue& attribute :
-             types["ns3::lossless::Pfc"].members.at("attributes").items)
+        for (const JsonValue& attribute : types["ns3::pfc::Pfc"].members.at("attributes").items)
         {
             pfc[attribute.members.at("name").text] = attribute.members.at("type").text + " " +
                                                      attribute.members.at("default").text + " " +
@@ -502,6 +503,50 @@ class DescribeTest : public TestCase
         }
         NS_TEST_ASSERT_MSG_EQ(pfc.size(), expected.size(), "attributes of Pfc");
         NS_TEST_ASSERT_MSG_EQ(Simulation::Describe("nothing"), "[]", "an empty list is one too");
+    }
+};
+
+/// Types that had another name are found by it, and can be set by it.
+class OldNamesTest : public TestCase
+{
+  public:
+    OldNamesTest()
+        : TestCase("an old name means the type that has another name now")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Network net;
+        const std::string text = Simulation::Describe("deadlock,observe,pfc");
+        const JsonReader reader(text);
+        uint32_t renamed = 0;
+        for (const JsonValue& type : reader.m_value.items)
+        {
+            const std::string was = type.members.at("was").text;
+            TypeId found;
+            if (was.empty())
+            {
+                continue;
+            }
+            ++renamed;
+            NS_TEST_ASSERT_MSG_EQ(TypeId::LookupByNameFailSafe(was, &found), true, was);
+            NS_TEST_ASSERT_MSG_EQ(found.GetName(), type.members.at("name").text, was);
+        }
+        NS_TEST_ASSERT_MSG_EQ(renamed, 20, "counted by hand");
+        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.SetAttribute("ns3::lossless::Pfc", "PauseQuanta", "5");
+        net.Star(2, GBPS, US);
+        net.sim.SetNodeAttribute(1, "ns3::lossless::Pfc", "PauseQuanta", "6");
+        net.sim.Build();
+        for (const uint32_t host : {0U, 1U})
+        {
+            const auto& chain = net.sim.GetFabric().GetNode(host).GetPort(0).GetChain();
+            UintegerValue quanta;
+            chain.GetMembers().front()->GetAttribute("PauseQuanta", quanta);
+            NS_TEST_ASSERT_MSG_EQ(quanta.Get(), 5 + host, "it is there, with the value");
+        }
     }
 };
 
@@ -545,7 +590,7 @@ class CheckTest : public TestCase
         {
             net.Set("SharedBuffer", name, value);
         }
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetAllowLoss(allowLoss);
         net.Star(4, RATE, DELAY);
         net.Flow(0, 1, 1000);
@@ -610,7 +655,7 @@ class CheckTest : public TestCase
             "XON above XOFF");
 
         Network net;
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Nodes(3, 2);
         net.Link(0, 3, RATE, DELAY);
         net.Link(1, 3, RATE, DELAY);
@@ -777,7 +822,7 @@ class RunTest : public TestCase
     {
         Network net;
         net.Set("SharedBuffer", "Threshold", "Static");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetStopWhenDone(stopWhenDone);
         net.Star(4, 25'000'000'000, 1'000'000);
         for (const uint32_t src : {0U, 1U, 2U})
@@ -859,7 +904,7 @@ class RunTest : public TestCase
     {
         Network net;
         net.Set("SharedBuffer", "Threshold", "Static");
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Star(3, 25'000'000'000, 1'000'000);
         net.Flow(0, 2, 0);
         net.Flow(1, 2, 0);
@@ -1109,9 +1154,7 @@ class CommandLineTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Refusal(1), "", "nothing was chosen");
         RngSeedManager::SetRun(7);
         const std::string run = Refusal(2);
-        NS_TEST_EXPECT_MSG_NE(run.find("RngRun 7 before rdma::Simulation(2)"),
-                              std::string::npos,
-                              run);
+        NS_TEST_EXPECT_MSG_NE(run.find("RngRun 7 before Simulation(2)"), std::string::npos, run);
         NS_TEST_EXPECT_MSG_EQ(Refusal(7), "", "the same");
         NS_TEST_EXPECT_MSG_EQ(Refusal(3), "", "another simulation after it");
         RngSeedManager::SetSeed(3);
@@ -1220,6 +1263,7 @@ class SimulationTestSuite : public TestSuite
     {
         AddTestCase(new RandomFabricTest, TestCase::Duration::QUICK);
         AddTestCase(new DescribeTest, TestCase::Duration::QUICK);
+        AddTestCase(new OldNamesTest, TestCase::Duration::QUICK);
         AddTestCase(new CheckTest, TestCase::Duration::QUICK);
         AddTestCase(new PathTest, TestCase::Duration::QUICK);
         AddTestCase(new RunTest, TestCase::Duration::QUICK);
@@ -1232,5 +1276,5 @@ class SimulationTestSuite : public TestSuite
 static SimulationTestSuite g_simulationTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -22,10 +22,12 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
+
+using rdma::CongestionControl;
 
 using lossless::Frame;
 using lossless::FrameKind;
@@ -57,7 +59,7 @@ class Reader : public CongestionControl
         return true;
     }
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override
     {
         CongestionControl::Start(queuePair, lineRate);
         g_baseRtt = queuePair->GetBaseRtt().GetTimeStep();
@@ -72,7 +74,7 @@ class Reader : public CongestionControl
                            m_queuePair->GetBaseRtt().GetTimeStep()});
     }
 
-    void NotifyAck(const Acknowledgement& ack) override
+    void NotifyAck(const rdma::Acknowledgement& ack) override
     {
         const Frame& frame = ack.frame;
         const auto* from = frame.telemetry->hop.begin();
@@ -92,7 +94,7 @@ class Reader : public CongestionControl
     {
         g_answers.clear();
         g_paths.clear();
-        net.sim.SetCongestionControl("ns3::rdma::tests::Reader");
+        net.sim.SetCongestionControl("ns3::facade::tests::Reader");
     }
 
     /// A new path: when (ps), of which flow, its switches, its base round trip (ps).
@@ -114,7 +116,7 @@ NS_OBJECT_ENSURE_REGISTERED(Reader);
 TypeId
 Reader::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::tests::Reader")
+    static TypeId tid = TypeId("ns3::facade::tests::Reader")
                             .SetParent<CongestionControl>()
                             .SetGroupName("tests")
                             .AddConstructor<Reader>();
@@ -147,7 +149,7 @@ class Chain : public Network
   public:
     Chain()
     {
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         SetSizes(*this, 2);
         Set("Switch", "Latency", "50ns");
         Set("Host", "Latency", "30ns");
@@ -376,7 +378,7 @@ class PathChangeTest : public TestCase
         // h0 - s2 - (s3 at 40 or s4 at 20 Gb/s) - s5 - h1
         Network net;
         Reader::Install(net);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         SetSizes(net, 3);
         net.sim.SetAllowLoss(true);
         net.Nodes(2, 4);
@@ -443,7 +445,7 @@ class RoomTest : public TestCase
     {
         Network net;
         Reader::Install(net);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         SetSizes(net, room);
         net.Nodes(2, 3);
         for (const auto& [a, b] : {std::pair{0, 2}, {2, 3}, {3, 1}, {2, 4}, {4, 3}})
@@ -594,7 +596,7 @@ class CaptureTest : public TestCase
             const uint64_t sent = k * 1018 / 128;
             const auto first = static_cast<uint64_t>(231.44 + 814.4 * k);
             const auto second = static_cast<uint64_t>(231.44 + 814.4 * (k + 1) + 250);
-            lossless::FrameBytes expected;
+            observe::FrameBytes expected;
             expected.Put(0x2000, 2);
             expected.Put(UINT64_C(7) << 61 | first << 37 | sent << 17 | left, 8);
             expected.Put(UINT64_C(7) << 61 | second << 37 | sent << 17, 8);
@@ -629,5 +631,5 @@ class TelemetryTestSuite : public TestSuite
 static TelemetryTestSuite g_telemetryTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

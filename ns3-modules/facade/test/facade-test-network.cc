@@ -10,7 +10,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -30,8 +30,8 @@ uint64_t Eraser::g_erased = 0;
 TypeId
 Witness::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::tests::Witness")
-                            .SetParent<CongestionControl>()
+    static TypeId tid = TypeId("ns3::facade::tests::Witness")
+                            .SetParent<rdma::CongestionControl>()
                             .SetGroupName("tests")
                             .AddConstructor<Witness>();
     return tid;
@@ -42,13 +42,13 @@ Witness::Install(Network& net, bool keepsGaps)
 {
     g_logs.clear();
     g_keepsGaps = keepsGaps;
-    net.sim.SetCongestionControl("ns3::rdma::tests::Witness");
+    net.sim.SetCongestionControl("ns3::facade::tests::Witness");
 }
 
 void
-Witness::Start(QueuePair* queuePair, uint64_t lineRate)
+Witness::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
+    rdma::CongestionControl::Start(queuePair, lineRate);
     g_logs[queuePair->GetFlow()] = Log{};
 }
 
@@ -63,7 +63,7 @@ Witness::NotifySent(const Frame& frame)
 }
 
 void
-Witness::NotifyAck(const Acknowledgement& ack)
+Witness::NotifyAck(const rdma::Acknowledgement& ack)
 {
     const Frame& frame = ack.frame;
     Log& log = g_logs[frame.flow];
@@ -73,8 +73,8 @@ Witness::NotifyAck(const Acknowledgement& ack)
     log.wrongAnswers += frame.word[0] > log.expected;
 }
 
-std::unique_ptr<CongestionReceiver>
-Witness::MakeReceiver(const QueuePair& /* queuePair */) const
+std::unique_ptr<rdma::CongestionReceiver>
+Witness::MakeReceiver(const rdma::QueuePair& /* queuePair */) const
 {
     return Hearing([](const Frame& frame) {
         Log& log = g_logs[frame.flow];
@@ -99,7 +99,7 @@ Witness::MakeReceiver(const QueuePair& /* queuePair */) const
 TypeId
 Eraser::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::tests::Eraser")
+    static TypeId tid = TypeId("ns3::facade::tests::Eraser")
                             .SetParent<lossless::SwitchAgent>()
                             .SetGroupName("tests")
                             .AddConstructor<Eraser>();
@@ -122,9 +122,9 @@ Eraser::Install(Network& net, std::function<bool(const Frame&)> choose)
     g_choose = std::move(choose);
     g_erased = 0;
     net.sim.SetAllowLoss(true);
-    net.sim.AddAgent("ns3::rdma::tests::Eraser");
+    net.sim.AddAgent("ns3::facade::tests::Eraser");
 }
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

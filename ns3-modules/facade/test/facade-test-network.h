@@ -32,7 +32,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 namespace tests
 {
@@ -84,7 +84,7 @@ class Feeder
      *
      * @param control what is fed; it outlives this
      */
-    explicit Feeder(CongestionControl& control)
+    explicit Feeder(rdma::CongestionControl& control)
         : m_control(control)
     {
     }
@@ -109,7 +109,7 @@ class Feeder
     {
         const uint64_t before = m_first;
         m_first = std::max(m_first, frame.word[0]);
-        Acknowledgement ack(frame);
+        rdma::Acknowledgement ack(frame);
         ack.first = m_first;
         ack.news = m_first - before;
         const int64_t rtt = m_meter.Read(m_first, ack.answered, lossless::NowPs());
@@ -118,9 +118,9 @@ class Feeder
     }
 
   private:
-    CongestionControl& m_control; //!< what is fed
-    RttMeter m_meter;             //!< measures all packets
-    uint64_t m_first{0};          //!< first packet not acknowledged
+    rdma::CongestionControl& m_control; //!< what is fed
+    rdma::RttMeter m_meter;             //!< measures all packets
+    uint64_t m_first{0};                //!< first packet not acknowledged
 };
 
 /**
@@ -129,10 +129,10 @@ class Feeder
  * @param told takes the frame, and returns whether to send a congestion notification
  * @return the receiver
  */
-inline std::unique_ptr<CongestionReceiver>
+inline std::unique_ptr<rdma::CongestionReceiver>
 Hearing(std::function<bool(const lossless::Frame&)> told)
 {
-    class Receiver : public CongestionReceiver
+    class Receiver : public rdma::CongestionReceiver
     {
       public:
         explicit Receiver(std::function<bool(const lossless::Frame&)> told)
@@ -426,7 +426,7 @@ class Network
  * @brief A congestion control that controls nothing: it writes down what its queue pair sends and
  * receives, and keeps a receiver of its own that says what should have been delivered.
  */
-class Witness : public CongestionControl
+class Witness : public rdma::CongestionControl
 {
   public:
     /// What one queue pair did.
@@ -453,10 +453,11 @@ class Witness : public CongestionControl
      */
     static TypeId GetTypeId();
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
     void NotifySent(const lossless::Frame& frame) override;
-    void NotifyAck(const Acknowledgement& ack) override;
-    std::unique_ptr<CongestionReceiver> MakeReceiver(const QueuePair& queuePair) const override;
+    void NotifyAck(const rdma::Acknowledgement& ack) override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
+        const rdma::QueuePair& queuePair) const override;
 
     /**
      * @brief Make every queue pair of a network have one, and forget what others saw.
@@ -502,7 +503,7 @@ class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 };
 
 } // namespace tests
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif /* FACADE_TEST_NETWORK_H */

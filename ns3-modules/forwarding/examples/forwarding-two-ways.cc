@@ -26,7 +26,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -46,14 +46,14 @@ main(int argc, char* argv[])
     command.Parse(argc, argv);
 
     Simulation sim(ns3::RngSeedManager::GetRun());
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     sim.SetAttribute("ns3::rdma::QueuePair", "ReorderWindow", "10000");
     if (policy != "Hash")
     {
         sim.SetForwarding("ns3::forwarding::" + policy);
     }
     // Hosts of one end, those of the other, the two switches at the ends, those between them.
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(2 * ways);
     const auto ends = network.InstallSwitches(2);
     const auto between = network.InstallSwitches(ways);

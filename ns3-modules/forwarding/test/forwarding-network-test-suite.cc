@@ -71,7 +71,7 @@ class LeafSpine
     explicit LeafSpine(const std::string& policy, uint64_t seed = 1)
         : sim(seed)
     {
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
         sim.SetForwarding(policy);
     }
 
@@ -209,7 +209,7 @@ class LeafSpine
         return counts;
     }
 
-    rdma::Simulation sim; //!< the run
+    facade::Simulation sim; //!< the run
 };
 
 /// ECMP that is not the plain hash of the switch: it goes the long way.
@@ -761,8 +761,8 @@ class CycleTest : public TestCase
      */
     static double Cycle(const std::string& policy, uint64_t seed, bool pinned)
     {
-        rdma::Simulation sim(seed);
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        facade::Simulation sim(seed);
+        sim.AddFlowControl("ns3::pfc::Pfc");
         sim.SetForwarding(policy);
         const std::vector<uint8_t> kinds{0, 0, 0, 0, 1, 1, 1, 1};
         sim.AddNodes(kinds.data(), "a\nb\nc\nd\ns\nt\nu\nv\n", 8);

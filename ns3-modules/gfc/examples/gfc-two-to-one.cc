@@ -26,7 +26,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -53,7 +53,7 @@ main(int argc, char* argv[])
         sim.AddFlowControl(type);
         sim.SetAttribute(type, "Bm", std::to_string(bm));
         sim.SetAttribute(type, "B1", std::to_string(bm / 2));
-        sim.AddFlowControl("ns3::lossless::Pfc"); // the backstop above Bm
+        sim.AddFlowControl("ns3::pfc::Pfc"); // the backstop above Bm
         xoff = bm + 3000;
     }
     else if (scheme == "time-based")
@@ -67,7 +67,7 @@ main(int argc, char* argv[])
     }
     else if (scheme == "pfc")
     {
-        sim.AddFlowControl("ns3::lossless::Pfc");
+        sim.AddFlowControl("ns3::pfc::Pfc");
     }
     else
     {
@@ -78,7 +78,7 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Threshold", "Static");
     sim.SetAttribute(buffer, "Xoff", std::to_string(xoff));
     sim.SetAttribute(buffer, "Xon", std::to_string(xoff - 3000));
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(3);
     network.InstallLinks(hosts, network.InstallSwitches(1));
     sim.AddFlow(0, 2, 3);

@@ -18,7 +18,7 @@ TypeId
 QueueLengthSerializer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::gfc::QueueLengthSerializer")
-                            .SetParent<lossless::FrameSerializer>()
+                            .SetParent<observe::FrameSerializer>()
                             .SetGroupName("gfc")
                             .AddConstructor<QueueLengthSerializer>();
     return tid;
@@ -28,7 +28,7 @@ bool
 QueueLengthSerializer::Serialize(const lossless::Frame& frame,
                                  uint32_t sender,
                                  bool /* tagged */,
-                                 lossless::FrameBytes& bytes) const
+                                 observe::FrameBytes& bytes) const
 {
     if (!frame.control || frame.control->opcode != QUEUE_LENGTH_OPCODE)
     {

@@ -21,7 +21,7 @@ namespace gfc
  * in bytes, 0 for classes that are not addressed. The format is ours; the paper has none. (Stage
  * messages have a stage where PFC has a time and need no serializer.)
  */
-class QueueLengthSerializer : public lossless::FrameSerializer
+class QueueLengthSerializer : public observe::FrameSerializer
 {
   public:
     /// Get the type ID. @return the object TypeId
@@ -30,7 +30,7 @@ class QueueLengthSerializer : public lossless::FrameSerializer
     bool Serialize(const lossless::Frame& frame,
                    uint32_t sender,
                    bool tagged,
-                   lossless::FrameBytes& bytes) const override;
+                   observe::FrameBytes& bytes) const override;
 };
 
 } // namespace gfc

@@ -53,7 +53,7 @@ class WarningTest : public TestCase
                                 int64_t value,
                                 int64_t minGap)
     {
-        rdma::Simulation sim(1);
+        facade::Simulation sim(1);
         sim.SetAttribute("ns3::rdma::QueuePair", "PayloadSize", "1452");
         sim.SetAttribute("ns3::rdma::QueuePair", "HeaderSize", "48");
         sim.SetAttribute("ns3::lossless::Port", "Overhead", "20");

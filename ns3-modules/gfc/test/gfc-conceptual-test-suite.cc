@@ -128,7 +128,7 @@ RunStar(const StarSetting& setting)
 {
     const int64_t frameTime = setting.frame * 800; // at 10 Gb/s
     const int64_t control = setting.tau - 2 * setting.wire - frameTime;
-    rdma::Simulation sim(1);
+    facade::Simulation sim(1);
     sim.SetAttribute("ns3::lossless::Port", "Overhead", "0");
     sim.SetAttribute("ns3::lossless::Port", "ControlDelay", std::to_string(control) + "ps");
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
@@ -315,7 +315,7 @@ class FigureFiveTest : public TestCase
                                       fluidPeak,
                                       0.05 * fluidPeak,
                                       "first peak, frames of " << frame << " B");
-            const Series pfc = TwoToOne("ns3::lossless::Pfc", frame);
+            const Series pfc = TwoToOne("ns3::pfc::Pfc", frame);
             const auto [low, high] = pfc.Range(400'000'000, 2'000'000'000);
             NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<double>(low),
                                       fluidLow,

@@ -30,7 +30,7 @@ SetUpGfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
 {
     const std::string gfc = "ns3::gfc::MultiStageGfc";
     fabric.AddFlowControl(gfc);
-    lossless::tests::SetUpPfc(fabric, upTo);
+    deadlock::tests::SetUpPfc(fabric, upTo);
     const uint32_t b1 = 1500 + 750 * upTo(2);
     fabric.SetAttribute(gfc, "B1", std::to_string(b1));
     fabric.SetAttribute(gfc, "Bm", std::to_string(b1 + 1500 + 1500 * upTo(2)));
@@ -48,7 +48,7 @@ class DeadlockTestSuite : public TestSuite
     DeadlockTestSuite()
         : TestSuite("gfc-deadlock", Type::UNIT)
     {
-        using lossless::tests::FormationTest;
+        using deadlock::tests::FormationTest;
         AddTestCase(new FormationTest("GFC and PFC", SetUpGfc, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("GFC and PFC, many", SetUpGfc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
@@ -67,7 +67,7 @@ class DeadlockProofSuite : public TestSuite
     DeadlockProofSuite()
         : TestSuite("gfc-deadlock-proof", Type::UNIT)
     {
-        using lossless::tests::ProofTest;
+        using deadlock::tests::ProofTest;
         AddTestCase(new ProofTest("GFC and PFC, few", SetUpGfc, 26), TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("GFC and PFC", SetUpGfc, 80), TestCase::Duration::EXTENSIVE);
         AddTestCase(new ProofTest("GFC and PFC, many", SetUpGfc, 1000),

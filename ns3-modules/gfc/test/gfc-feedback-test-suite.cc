@@ -156,7 +156,7 @@ struct Setting
 std::string
 RunFeedback(const Setting& setting)
 {
-    rdma::Simulation sim(1);
+    facade::Simulation sim(1);
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Size", "60000000");
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
     sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "20000000");

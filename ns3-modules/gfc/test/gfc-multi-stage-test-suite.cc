@@ -172,7 +172,7 @@ class LosslessTest : public TestCase
      * @param random generator
      * @return Bm, or Buffer
      */
-    int64_t SetScheme(rdma::Simulation& sim, const Draw& draw, std::mt19937_64& random) const
+    int64_t SetScheme(facade::Simulation& sim, const Draw& draw, std::mt19937_64& random) const
     {
         const int64_t start = 20'000 + static_cast<int64_t>(random() % 100'000);
         if (m_scheme == "ns3::gfc::TimeBasedGfc")
@@ -223,7 +223,7 @@ class LosslessTest : public TestCase
             draw.control = 1000 * static_cast<int64_t>(random() % 3000);
             draw.minGap = random() % 2 ? 1000 * static_cast<int64_t>(random() % 5000) : 0;
             const uint32_t senders = 2 + random() % 6;
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.SetAttribute("ns3::lossless::Port",
                              "ControlDelay",
                              std::to_string(draw.control) + "ps");

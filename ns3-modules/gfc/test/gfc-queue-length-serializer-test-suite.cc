@@ -43,8 +43,8 @@ class QueueLengthSerializerTest : public TestCase
         frame->control->value.fill(9);      // of classes not addressed: not to be sent
         frame->control->value[1] = 300'000; // 0x000493e0
         frame->control->value[7] = 0x01020304;
-        const lossless::FrameSerializers serializers({});
-        lossless::FrameBytes bytes;
+        const observe::FrameSerializers serializers({});
+        observe::FrameBytes bytes;
         NS_TEST_ASSERT_MSG_EQ(serializers.Serialize(*frame, 0, true, true, bytes),
                               64,
                               "fits 64 bytes");

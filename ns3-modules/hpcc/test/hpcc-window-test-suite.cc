@@ -28,13 +28,13 @@ namespace hpcc
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
+using facade::tests::WireTime;
 using lossless::Frame;
 using lossless::Telemetry;
 using lossless::TelemetryHop;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
-using rdma::tests::WireTime;
 
 namespace
 {
@@ -72,7 +72,7 @@ class Fed
                      {"AdditiveIncrease", "1Gbps"},
                      {"ReferenceRate", "0bps"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        rdma::tests::Apply(m_hpcc, all);
+        facade::tests::Apply(m_hpcc, all);
         m_hpcc->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
         m_hpcc->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -430,7 +430,7 @@ class EquilibriumTest : public TestCase
         net.sim.SetAllowLoss(!pfc);
         if (pfc)
         {
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
         }
         net.sim.SetAttribute(HPCC, "AdditiveIncrease", "100Mbps");
         net.sim.SetCongestionControl(HPCC);

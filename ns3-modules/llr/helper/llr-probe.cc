@@ -39,19 +39,19 @@ Find(const lossless::Port& port)
 }
 
 /// "llr": the replay buffer of a port, at each start or end of a replay or periodically.
-class LlrProbe : public lossless::SampledProbe
+class LlrProbe : public observe::SampledProbe
 {
   public:
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::llr::LlrProbe")
-                                .SetParent<lossless::SampledProbe>()
+                                .SetParent<observe::SampledProbe>()
                                 .SetGroupName("llr")
                                 .AddConstructor<LlrProbe>();
         return tid;
     }
 
-    void Open(lossless::Fabric& /* fabric */, lossless::Table& table) override
+    void Open(lossless::Fabric& /* fabric */, observe::Table& table) override
     {
         m_columns.Open(table);
         // in the replay buffer
@@ -88,10 +88,10 @@ class LlrProbe : public lossless::SampledProbe
         }
     }
 
-    lossless::PortColumns m_columns;                      //!< time, node, peer, class
-    lossless::ColumnValues<int64_t>* m_bytes{nullptr};    //!< in the replay buffer (B)
-    lossless::ColumnValues<int64_t>* m_repeated{nullptr}; //!< frames repeated so far
-    lossless::ColumnValues<uint8_t>* m_state{nullptr};    //!< Llr::State
+    observe::PortColumns m_columns;                      //!< time, node, peer, class
+    observe::ColumnValues<int64_t>* m_bytes{nullptr};    //!< in the replay buffer (B)
+    observe::ColumnValues<int64_t>* m_repeated{nullptr}; //!< frames repeated so far
+    observe::ColumnValues<uint8_t>* m_state{nullptr};    //!< Llr::State
 };
 
 NS_OBJECT_ENSURE_REGISTERED(LlrProbe);

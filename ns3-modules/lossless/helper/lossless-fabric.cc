@@ -90,6 +90,14 @@ ObjectsOf(Port& port)
     return objects;
 }
 
+/// The name of a type.
+/// @param type its name, or an old one that ns-3 still takes. @return its name.
+std::string
+NameOf(const std::string& type)
+{
+    return TypeId::LookupByName(type).GetName();
+}
+
 /// Set an attribute of those objects that are of a type, or refuse.
 /// @param objects of a node or a port. @param owner its name. @param type TypeId name.
 /// @param name attribute. @param value in ns-3's syntax.
@@ -106,9 +114,10 @@ SetAttributeOf(const std::vector<Object*>& objects,
         Refuse(owner, ": ", problem);
     }
     bool found = false;
+    const TypeId wanted = TypeId::LookupByName(type);
     for (Object* object : objects)
     {
-        if (object->GetInstanceTypeId().GetName() == type)
+        if (object->GetInstanceTypeId() == wanted)
         {
             object->SetAttribute(name, StringValue(value));
             found = true;
@@ -214,7 +223,7 @@ Fabric::AddFlowControl(const std::string& type)
 {
     RequireOpen("AddFlowControl");
     TypeSettings::Require<FlowControl>(type, "a flow control");
-    m_flowControls.push_back(type);
+    m_flowControls.push_back(NameOf(type));
 }
 
 void
@@ -222,7 +231,7 @@ Fabric::AddAgent(const std::string& type)
 {
     RequireOpen("AddAgent");
     TypeSettings::Require<SwitchAgent>(type, "an agent of a switch or host");
-    m_agents.push_back(type);
+    m_agents.push_back(NameOf(type));
 }
 
 void
@@ -230,7 +239,7 @@ Fabric::AddHostAgent(const std::string& type)
 {
     RequireOpen("AddHostAgent");
     TypeSettings::Require<SwitchAgent>(type, "an agent of a switch or host");
-    m_hostAgents.push_back(type);
+    m_hostAgents.push_back(NameOf(type));
 }
 
 void
@@ -243,7 +252,7 @@ Fabric::SetForwarding(const std::string& type)
         RefuseNow("SetForwarding was called after AddSwitch: set the policy before adding "
                   "switches");
     }
-    m_forwarding = type;
+    m_forwarding = NameOf(type);
 }
 
 bool
@@ -262,7 +271,7 @@ Fabric::SetBufferPolicy(const std::string& type)
         RefuseNow("SetBufferPolicy was called after a node was added: set the policy before adding "
                   "nodes");
     }
-    m_bufferPolicy = type;
+    m_bufferPolicy = NameOf(type);
 }
 
 void

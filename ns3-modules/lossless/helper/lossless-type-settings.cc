@@ -55,7 +55,7 @@ TypeSettings::Factory(const std::string& type)
         }
         ObjectFactory factory;
         factory.SetTypeId(tid);
-        found = m_factories.emplace(type, factory).first;
+        found = m_factories.emplace(tid.GetName(), factory).first; // `type` may be an old name
     }
     return found->second;
 }

@@ -10,7 +10,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 namespace
@@ -31,7 +31,7 @@ FileName(std::string name)
 
 } // namespace
 
-FabricPcapHelper::FabricPcapHelper(Fabric& fabric)
+FabricPcapHelper::FabricPcapHelper(lossless::Fabric& fabric)
     : m_fabric(fabric)
 {
 }
@@ -42,7 +42,7 @@ FabricPcapHelper::~FabricPcapHelper()
 }
 
 bool
-FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
+FabricPcapHelper::EnablePcap(const std::string& prefix, lossless::Port& port)
 {
     if (!m_ports.insert(&port).second)
     {
@@ -50,7 +50,7 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
     }
     if (!m_serializers)
     {
-        std::vector<const FabricNode*> nodes; // all: the network may be disconnected
+        std::vector<const lossless::FabricNode*> nodes; // all: the network may be disconnected
         for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
         {
             nodes.push_back(&m_fabric.GetNode(node));
@@ -65,7 +65,7 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, Port& port)
         file = prefix + name + "-" + std::to_string(port.GetIndex()) + ".pcap";
         m_files.insert(file);
     }
-    auto tap = m_fabric.Make<PcapTap>("ns3::lossless::PcapTap");
+    auto tap = m_fabric.Make<PcapTap>("ns3::observe::PcapTap");
     m_taps.push_back(tap);
     return tap->Open(file, port, m_serializers);
 }
@@ -104,5 +104,5 @@ FabricPcapHelper::GetTaps() const
     return m_taps;
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

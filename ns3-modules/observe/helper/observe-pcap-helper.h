@@ -16,7 +16,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 /**
@@ -28,7 +28,7 @@ class FabricPcapHelper
   public:
     /// Constructor, without taps.
     /// @param fabric the network; all its links are added.
-    explicit FabricPcapHelper(Fabric& fabric);
+    explicit FabricPcapHelper(lossless::Fabric& fabric);
     /// Closes all files.
     ~FabricPcapHelper();
     FabricPcapHelper(const FabricPcapHelper&) = delete;
@@ -37,7 +37,7 @@ class FabricPcapHelper
     /**
      * @brief Capture a port; does nothing if the port is already captured.
      *
-     * Attributes of the tap are those that Fabric::SetAttribute set for "ns3::lossless::PcapTap".
+     * Attributes of the tap are those that Fabric::SetAttribute set for "ns3::observe::PcapTap".
      * The file is named after the node and its neighbour: prefix + "s0-h0.pcap". For further links
      * between the same nodes, the port number is appended: "s0-s1-3.pcap". Characters other than
      * letters, digits, '.', '_' and '+' become '_'.
@@ -46,7 +46,7 @@ class FabricPcapHelper
      * @param port the port.
      * @return false if the file cannot be written.
      */
-    bool EnablePcap(const std::string& prefix, Port& port);
+    bool EnablePcap(const std::string& prefix, lossless::Port& port);
     /// Capture all ports of all nodes.
     /// @param prefix of the files' paths. @return false if any of the files cannot be written.
     bool EnablePcapAll(const std::string& prefix);
@@ -56,14 +56,14 @@ class FabricPcapHelper
     const std::vector<Ptr<PcapTap>>& GetTaps() const;
 
   private:
-    Fabric& m_fabric;                                      //!< the network
+    lossless::Fabric& m_fabric;                            //!< the network
     std::shared_ptr<const FrameSerializers> m_serializers; //!< of the network
     std::vector<Ptr<PcapTap>> m_taps;                      //!< all taps
-    std::set<const Port*> m_ports;                         //!< ports that are captured
+    std::set<const lossless::Port*> m_ports;               //!< ports that are captured
     std::set<std::string> m_files;                         //!< names of their files
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_PCAP_HELPER_H */

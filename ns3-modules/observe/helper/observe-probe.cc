@@ -13,8 +13,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
+
+using lossless::Port;
+using lossless::Refuse;
 
 NS_OBJECT_ENSURE_REGISTERED(Probe);
 NS_OBJECT_ENSURE_REGISTERED(SampledProbe);
@@ -22,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(SampledProbe);
 TypeId
 Probe::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::lossless::Probe").SetParent<Object>().SetGroupName("observe");
+    static TypeId tid = TypeId("ns3::observe::Probe").SetParent<Object>().SetGroupName("observe");
     return tid;
 }
 
@@ -91,7 +94,7 @@ class SampledProbe::Sampler
   private:
     void Sample()
     {
-        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        for (uint8_t cls = 0; cls < lossless::N_CLASSES; ++cls)
         {
             if ((m_classes >> cls) & 1U)
             {
@@ -101,18 +104,18 @@ class SampledProbe::Sampler
         m_event.Schedule(m_period);
     }
 
-    SampledProbe* m_probe;          //!< probe that writes the rows
-    const Port* m_port;             //!< port to sample
-    uint32_t m_classes;             //!< mask
-    int64_t m_period;               //!< ps
-    ReusableEvent<Sampler> m_event; //!< next sample
+    SampledProbe* m_probe;                    //!< probe that writes the rows
+    const Port* m_port;                       //!< port to sample
+    uint32_t m_classes;                       //!< mask
+    int64_t m_period;                         //!< ps
+    lossless::ReusableEvent<Sampler> m_event; //!< next sample
 };
 
 TypeId
 SampledProbe::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::SampledProbe").SetParent<Probe>().SetGroupName("observe");
+        TypeId("ns3::observe::SampledProbe").SetParent<Probe>().SetGroupName("observe");
     return tid;
 }
 
@@ -156,13 +159,13 @@ PortColumns::Open(Table& table)
 void
 PortColumns::Append(const Port& port, uint8_t cls)
 {
-    m_time->push_back(NowPs());
+    m_time->push_back(lossless::NowPs());
     m_node->push_back(port.GetNodeId());
     m_peer->push_back(port.GetPeerId());
     m_cls->push_back(cls);
 }
 
-Recorder::Recorder(Fabric& fabric)
+Recorder::Recorder(lossless::Fabric& fabric)
     : m_fabric(fabric)
 {
 }
@@ -267,5 +270,5 @@ Recorder::NotifyFinish()
     }
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -23,8 +23,11 @@ namespace ns3
 {
 namespace lossless
 {
-
 class Port;
+}
+
+namespace observe
+{
 
 /**
  * @ingroup observe
@@ -46,21 +49,21 @@ class Probe : public Object
 
     /// Start: add columns and connect to network-wide trace sources. Called once.
     /// @param fabric the network; it outlives the probe. @param table the table, empty.
-    virtual void Open(Fabric& fabric, Table& table) = 0;
+    virtual void Open(lossless::Fabric& fabric, Table& table) = 0;
     /// Record a port at every change, or event by event.
     /// @param port the port.
     /// @param classes bit c set: class c; further calls for the same port add classes.
-    virtual void Watch(Port& port, uint32_t classes);
+    virtual void Watch(lossless::Port& port, uint32_t classes);
     /// The run is over: write rows that are still open.
     virtual void Finish();
 
   protected:
     /// Those of the requested classes of a port that were not requested before.
     /// @param port the port. @param classes mask. @return mask.
-    uint32_t Claim(const Port& port, uint32_t classes);
+    uint32_t Claim(const lossless::Port& port, uint32_t classes);
     /// All classes requested for a port.
     /// @param port the port. @return mask.
-    uint32_t GetWatched(const Port& port) const;
+    uint32_t GetWatched(const lossless::Port& port) const;
 
     /**
      * @brief Connect to a trace source that fires for every frame.
@@ -83,7 +86,7 @@ class Probe : public Object
     }
 
   private:
-    std::map<const Port*, uint32_t> m_watched; //!< classes
+    std::map<const lossless::Port*, uint32_t> m_watched; //!< classes
 };
 
 /**
@@ -100,7 +103,7 @@ class SampledProbe : public Probe
 
     /// Record a port periodically.
     /// @param port the port. @param classes bit c set: class c. @param period between two rows.
-    void WatchEvery(Port& port, uint32_t classes, Time period);
+    void WatchEvery(lossless::Port& port, uint32_t classes, Time period);
 
   protected:
     void DoDispose() override;
@@ -110,7 +113,7 @@ class SampledProbe : public Probe
 
     /// Write the current state of a class of a port.
     /// @param port the port. @param cls class.
-    virtual void Sample(const Port& port, uint8_t cls) = 0;
+    virtual void Sample(const lossless::Port& port, uint8_t cls) = 0;
     /// Is there a row for time 0, and not only one period later?
     /// @return true unless a row covers a period.
     virtual bool SamplesStart() const;
@@ -130,7 +133,7 @@ class PortColumns
     void Open(Table& table);
     /// Append the leading values of a row, with the current time.
     /// @param port node and peer. @param cls class.
-    void Append(const Port& port, uint8_t cls);
+    void Append(const lossless::Port& port, uint8_t cls);
 
   private:
     ColumnValues<int64_t>* m_time{nullptr};  //!< ps
@@ -143,18 +146,18 @@ class PortColumns
  * @ingroup observe
  * @brief The tables of a run, and the probes that fill them.
  */
-class Recorder : public FabricObserver
+class Recorder : public lossless::FabricObserver
 {
   public:
     /// Constructor, without tables.
     /// @param fabric of the network.
-    explicit Recorder(Fabric& fabric);
+    explicit Recorder(lossless::Fabric& fabric);
     ~Recorder() override;
 
     /// Record a table at a port. Throws if no type of probe fills it.
     /// @param table its name. @param port the port. @param classes bit c set: class c.
     /// @param period between samples; 0: at every change.
-    void Trace(const std::string& table, Port& port, uint32_t classes, Time period);
+    void Trace(const std::string& table, lossless::Port& port, uint32_t classes, Time period);
     /// Add a table.
     /// @param name its name. @return the table, to add columns to.
     Table& AddTable(const std::string& name);
@@ -166,12 +169,12 @@ class Recorder : public FabricObserver
   private:
     Probe& Find(const std::string& table);
 
-    Fabric& m_fabric;                             //!< network that the probes observe
+    lossless::Fabric& m_fabric;                   //!< network that the probes observe
     std::map<std::string, Ptr<Probe>> m_probes;   //!< by table
     std::vector<std::unique_ptr<Table>> m_tables; //!< in the order in which they were requested
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_PROBE_H */

@@ -19,8 +19,14 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
+
+using lossless::Fabric;
+using lossless::Frame;
+using lossless::FrameKind;
+using lossless::NowPs;
+using lossless::Port;
 
 namespace
 {
@@ -51,7 +57,7 @@ template <class F>
 void
 ForEachClass(uint32_t classes, F call)
 {
-    for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+    for (uint8_t cls = 0; cls < lossless::N_CLASSES; ++cls)
     {
         if ((classes >> cls) & 1U)
         {
@@ -97,7 +103,7 @@ class QueueProbe : public BytesProbe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<QueueProbe, SampledProbe>("ns3::lossless::QueueProbe");
+        static TypeId tid = TypeIdOf<QueueProbe, SampledProbe>("ns3::observe::QueueProbe");
         return tid;
     }
 
@@ -128,7 +134,7 @@ class BufferProbe : public SampledProbe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<BufferProbe, SampledProbe>("ns3::lossless::BufferProbe");
+        static TypeId tid = TypeIdOf<BufferProbe, SampledProbe>("ns3::observe::BufferProbe");
         return tid;
     }
 
@@ -185,7 +191,7 @@ class EgressProbe : public BytesProbe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<EgressProbe, SampledProbe>("ns3::lossless::EgressProbe");
+        static TypeId tid = TypeIdOf<EgressProbe, SampledProbe>("ns3::observe::EgressProbe");
         return tid;
     }
 
@@ -213,7 +219,7 @@ class RateProbe : public SampledProbe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<RateProbe, SampledProbe>("ns3::lossless::RateProbe");
+        static TypeId tid = TypeIdOf<RateProbe, SampledProbe>("ns3::observe::RateProbe");
         return tid;
     }
 
@@ -279,7 +285,7 @@ class PauseProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<PauseProbe>("ns3::lossless::PauseProbe");
+        static TypeId tid = TypeIdOf<PauseProbe>("ns3::observe::PauseProbe");
         return tid;
     }
 
@@ -367,7 +373,7 @@ class DropProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<DropProbe>("ns3::lossless::DropProbe");
+        static TypeId tid = TypeIdOf<DropProbe>("ns3::observe::DropProbe");
         return tid;
     }
 
@@ -387,17 +393,17 @@ class DropProbe : public Probe
         table.SetOrder(m_time, m_node);
         for (uint32_t node = 0; node < fabric.GetNNodes(); ++node)
         {
-            FabricNode* owner = &fabric.GetNode(node);
+            lossless::FabricNode* owner = &fabric.GetNode(node);
             owner->TraceConnectWithoutContext("Drop",
                                               MakeCallback(&DropProbe::Record, this, owner));
         }
     }
 
   private:
-    void Record(FabricNode* node,
+    void Record(lossless::FabricNode* node,
                 const std::string& /* name */,
                 const Frame& frame,
-                DropCause cause)
+                lossless::DropCause cause)
     {
         m_time->push_back(NowPs());
         m_node->push_back(node->GetId());
@@ -426,7 +432,7 @@ class ControlProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<ControlProbe>("ns3::lossless::ControlProbe");
+        static TypeId tid = TypeIdOf<ControlProbe>("ns3::observe::ControlProbe");
         return tid;
     }
 
@@ -484,7 +490,7 @@ class ControlValueProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<ControlValueProbe>("ns3::lossless::ControlValueProbe");
+        static TypeId tid = TypeIdOf<ControlValueProbe>("ns3::observe::ControlValueProbe");
         return tid;
     }
 
@@ -539,7 +545,7 @@ class FrameProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<FrameProbe>("ns3::lossless::FrameProbe");
+        static TypeId tid = TypeIdOf<FrameProbe>("ns3::observe::FrameProbe");
         return tid;
     }
 
@@ -621,7 +627,7 @@ class FlowLinkProbe : public Probe
   public:
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeIdOf<FlowLinkProbe>("ns3::lossless::FlowLinkProbe");
+        static TypeId tid = TypeIdOf<FlowLinkProbe>("ns3::observe::FlowLinkProbe");
         return tid;
     }
 
@@ -695,7 +701,7 @@ class FlowLinkProbe : public Probe
         }
         Row& row = m_rows[place->second];
         const int64_t bytes = frame.bytes + static_cast<int64_t>(port.GetOverhead());
-        row.last = now + TransmissionTime(bytes, port.GetRate());
+        row.last = now + lossless::TransmissionTime(bytes, port.GetRate());
         row.bytes += bytes;
     }
 
@@ -722,5 +728,5 @@ NS_OBJECT_ENSURE_REGISTERED(ControlValueProbe);
 NS_OBJECT_ENSURE_REGISTERED(FrameProbe);
 NS_OBJECT_ENSURE_REGISTERED(FlowLinkProbe);
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

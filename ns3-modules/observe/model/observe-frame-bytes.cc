@@ -9,7 +9,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 namespace
@@ -56,7 +56,7 @@ Ipv4AddressOf(uint32_t node)
 uint8_t
 PriorityOf(uint8_t cls)
 {
-    return cls < N_CLASSES ? cls : CONTROL_PRIORITY;
+    return cls < lossless::N_CLASSES ? cls : CONTROL_PRIORITY;
 }
 
 uint32_t
@@ -138,7 +138,7 @@ FrameBytes::PutEthernet(uint64_t destination,
 }
 
 void
-FrameBytes::PutUdp(const Frame& frame,
+FrameBytes::PutUdp(const lossless::Frame& frame,
                    uint8_t ecn,
                    uint16_t sourcePort,
                    uint16_t destinationPort,
@@ -167,12 +167,16 @@ FrameBytes::PutUdp(const Frame& frame,
 }
 
 void
-FrameBytes::PutMacControl(const ControlFrame& control, uint32_t sender)
+FrameBytes::PutMacControl(const lossless::ControlFrame& control, uint32_t sender)
 {
-    PutEthernet(MAC_CONTROL_ADDRESS, MacAddressOf(sender), CONTROL_CLASS, false, MAC_CONTROL);
+    PutEthernet(MAC_CONTROL_ADDRESS,
+                MacAddressOf(sender),
+                lossless::CONTROL_CLASS,
+                false,
+                MAC_CONTROL);
     Put(control.opcode, 2);
     Put(control.classes, 2);
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

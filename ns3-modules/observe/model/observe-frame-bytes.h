@@ -14,7 +14,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 /// Length of an FCS. [B]
@@ -121,7 +121,7 @@ class FrameBytes
      * @param length bytes after the UDP header, without padding. [B]
      * @param tagged whether to add an 802.1Q tag.
      */
-    void PutUdp(const Frame& frame,
+    void PutUdp(const lossless::Frame& frame,
                 uint8_t ecn,
                 uint16_t sourcePort,
                 uint16_t destinationPort,
@@ -130,13 +130,13 @@ class FrameBytes
     /// Header of a MAC control frame with a class-enable vector: addresses, EtherType 0x8808,
     /// opcode, vector. 18 bytes.
     /// @param control the frame. @param sender node that sends it.
-    void PutMacControl(const ControlFrame& control, uint32_t sender);
+    void PutMacControl(const lossless::ControlFrame& control, uint32_t sender);
 
   private:
     std::vector<uint8_t> m_bytes; //!< all bytes
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_FRAME_BYTES_H */

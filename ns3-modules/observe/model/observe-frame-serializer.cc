@@ -17,8 +17,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
+
+using lossless::FabricNode;
+using lossless::FrameKind;
 
 NS_OBJECT_ENSURE_REGISTERED(FrameSerializer);
 
@@ -32,7 +35,7 @@ constexpr uint16_t LOCAL_EXPERIMENT = 0x88b5;
 /// @param frame the frame. @param sender sending node. @param tagged whether to add an 802.1Q tag.
 /// @param bytes output.
 void
-SerializeOther(const Frame& frame, uint32_t sender, bool tagged, FrameBytes& bytes)
+SerializeOther(const lossless::Frame& frame, uint32_t sender, bool tagged, FrameBytes& bytes)
 {
     if (frame.kind == FrameKind::MAC)
     {
@@ -66,7 +69,7 @@ TypeId
 FrameSerializer::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::FrameSerializer").SetParent<Object>().SetGroupName("observe");
+        TypeId("ns3::observe::FrameSerializer").SetParent<Object>().SetGroupName("observe");
     return tid;
 }
 
@@ -95,7 +98,7 @@ FrameSerializers::FrameSerializers(const std::vector<const FabricNode*>& nodes)
 }
 
 std::shared_ptr<const FrameSerializers>
-FrameSerializers::Of(const Port& port)
+FrameSerializers::Of(const lossless::Port& port)
 {
     std::vector<const FabricNode*> nodes;
     std::vector<const FabricNode*> waiting{&FabricNode::Of(port)};
@@ -119,7 +122,7 @@ FrameSerializers::Of(const Port& port)
 }
 
 uint32_t
-FrameSerializers::Serialize(const Frame& frame,
+FrameSerializers::Serialize(const lossless::Frame& frame,
                             uint32_t sender,
                             bool tagged,
                             bool fcs,
@@ -145,5 +148,5 @@ FrameSerializers::Serialize(const Frame& frame,
     return whole;
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -17,9 +17,12 @@ namespace ns3
 {
 namespace lossless
 {
-
 class FabricNode;
 class Port;
+} // namespace lossless
+
+namespace observe
+{
 
 /// UDP port of a SIGNAL frame without a serializer (RFC 6335, first dynamic port).
 inline constexpr uint16_t SIGNAL_PORT = 49152;
@@ -39,7 +42,7 @@ class FrameSerializer : public Object
     static TypeId GetTypeId();
     /// Set the nodes of the network; called before Serialize.
     /// @param nodes node n at index n, null if it is not known.
-    virtual void SetNodes(const std::vector<const FabricNode*>& nodes);
+    virtual void SetNodes(const std::vector<const lossless::FabricNode*>& nodes);
     /**
      * @brief Append the bytes of a frame, in the format of the standards, from the destination
      * address up to, but not including, padding and FCS.
@@ -50,7 +53,7 @@ class FrameSerializer : public Object
      * @param bytes output, empty; stays empty if the frame is not supported.
      * @return false if this class does not support such frames.
      */
-    virtual bool Serialize(const Frame& frame,
+    virtual bool Serialize(const lossless::Frame& frame,
                            uint32_t sender,
                            bool tagged,
                            FrameBytes& bytes) const = 0;
@@ -65,11 +68,11 @@ class FrameSerializers
   public:
     /// Make one of each registered class.
     /// @param nodes node n at index n, null if it is not known.
-    explicit FrameSerializers(const std::vector<const FabricNode*>& nodes);
+    explicit FrameSerializers(const std::vector<const lossless::FabricNode*>& nodes);
     /// The serializers of the network that a port belongs to.
     /// @param port the port; all links have been added.
     /// @return serializers that know the nodes reachable from here.
-    static std::shared_ptr<const FrameSerializers> Of(const Port& port);
+    static std::shared_ptr<const FrameSerializers> Of(const lossless::Port& port);
     /**
      * @brief Serialize a frame.
      *
@@ -85,7 +88,7 @@ class FrameSerializers
      * @return length of the frame by the standards, including the FCS if `fcs`: that of `bytes`, or
      * more if it was truncated. [B]
      */
-    uint32_t Serialize(const Frame& frame,
+    uint32_t Serialize(const lossless::Frame& frame,
                        uint32_t sender,
                        bool tagged,
                        bool fcs,
@@ -95,7 +98,7 @@ class FrameSerializers
     std::vector<Ptr<FrameSerializer>> m_serializers; //!< by name
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_FRAME_SERIALIZER_H */

@@ -11,8 +11,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
+
+using lossless::ControlFrame;
+using lossless::N_CLASSES;
 
 namespace
 {
@@ -23,7 +26,7 @@ constexpr std::size_t OPCODE_AT = 14;
 constexpr std::size_t CLASSES_AT = 16;
 constexpr std::size_t VALUES_AT = 18;
 constexpr std::size_t PADDING_AT = VALUES_AT + 2 * N_CLASSES;
-constexpr std::size_t FCS_AT = MIN_FRAME_BYTES - 4;
+constexpr std::size_t FCS_AT = lossless::MIN_FRAME_BYTES - 4;
 
 void
 Put16(MacControlBytes& bytes, std::size_t at, uint32_t value)
@@ -97,5 +100,5 @@ ReadMacControl(const MacControlBytes& bytes, ControlFrame& control)
     return true;
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

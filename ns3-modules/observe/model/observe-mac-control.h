@@ -13,11 +13,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 /// A serialized MAC control frame, from the destination address to the FCS.
-using MacControlBytes = std::array<uint8_t, MIN_FRAME_BYTES>;
+using MacControlBytes = std::array<uint8_t, lossless::MIN_FRAME_BYTES>;
 
 /**
  * @ingroup observe
@@ -30,7 +30,7 @@ using MacControlBytes = std::array<uint8_t, MIN_FRAME_BYTES>;
  * @param source sending node; its number fills the low half of a locally administered address.
  * @return 64 bytes.
  */
-MacControlBytes SerializeMacControl(const ControlFrame& control, uint32_t source);
+MacControlBytes SerializeMacControl(const lossless::ControlFrame& control, uint32_t source);
 
 /**
  * @ingroup observe
@@ -40,9 +40,9 @@ MacControlBytes SerializeMacControl(const ControlFrame& control, uint32_t source
  * @param control output; its extra bytes are the whole padding.
  * @return false if the address, the EtherType or the FCS is wrong.
  */
-bool ReadMacControl(const MacControlBytes& bytes, ControlFrame& control);
+bool ReadMacControl(const MacControlBytes& bytes, lossless::ControlFrame& control);
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_MAC_CONTROL_H */

@@ -20,8 +20,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
+
+using lossless::Frame;
+using lossless::Port;
 
 NS_OBJECT_ENSURE_REGISTERED(PcapTap);
 
@@ -59,7 +62,7 @@ TypeId
 PcapTap::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::PcapTap")
+        TypeId("ns3::observe::PcapTap")
             .SetParent<Object>()
             .SetGroupName("observe")
             .AddConstructor<PcapTap>()
@@ -92,12 +95,12 @@ PcapTap::GetTypeId()
                           "Time from which frames are captured.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_start),
-                          MakePicosecondsChecker())
+                          lossless::MakePicosecondsChecker())
             .AddAttribute("Stop",
                           "Time from which frames are no longer captured; 0: never.",
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&PcapTap::m_stop),
-                          MakePicosecondsChecker());
+                          lossless::MakePicosecondsChecker());
     return tid;
 }
 
@@ -200,7 +203,7 @@ PcapTap::Received(const Port& port, const Frame& frame)
 void
 PcapTap::Write(const Frame& frame, uint32_t sender)
 {
-    const int64_t now = NowPs();
+    const int64_t now = lossless::NowPs();
     if (now < m_start.GetTimeStep() || (!m_stop.IsZero() && now >= m_stop.GetTimeStep()))
     {
         return;
@@ -218,5 +221,5 @@ PcapTap::Write(const Frame& frame, uint32_t sender)
                 static_cast<std::streamsize>(m_bytes.GetSize()));
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -17,7 +17,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 /**
@@ -59,7 +59,7 @@ class PcapTap : public Object
     /// @param serializers serializers of its network; created here by default.
     /// @return false if the file cannot be written.
     bool Open(const std::string& file,
-              Port& port,
+              lossless::Port& port,
               std::shared_ptr<const FrameSerializers> serializers = nullptr);
     /// Stop capturing and write all data.
     /// @return false if the file could not be written completely.
@@ -76,9 +76,9 @@ class PcapTap : public Object
     void DoDispose() override;
 
   private:
-    void Transmitted(const Port& port, const Frame& frame);
-    void Received(const Port& port, const Frame& frame);
-    void Write(const Frame& frame, uint32_t sender);
+    void Transmitted(const lossless::Port& port, const lossless::Frame& frame);
+    void Received(const lossless::Port& port, const lossless::Frame& frame);
+    void Write(const lossless::Frame& frame, uint32_t sender);
     void WriteHeader();
     void Disconnect();
 
@@ -91,7 +91,7 @@ class PcapTap : public Object
     Time m_stop;           //!< end of the capture; 0: none
 
     std::shared_ptr<const FrameSerializers> m_serializers; //!< serializers of the network
-    Ptr<Port> m_port;                                      //!< the port, while it is tapped
+    Ptr<lossless::Port> m_port;                            //!< the port, while it is tapped
     std::string m_file;                                    //!< path
     std::ofstream m_out;                                   //!< the file
     FrameBytes m_bytes;                                    //!< bytes of one frame
@@ -99,7 +99,7 @@ class PcapTap : public Object
     uint64_t m_cut{0};                                     //!< of these, longer by the standards
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_PCAP_TAP_H */

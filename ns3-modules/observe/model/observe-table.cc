@@ -10,7 +10,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 void
@@ -51,5 +51,5 @@ Table::Sort()
     }
 }
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

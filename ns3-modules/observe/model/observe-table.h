@@ -24,7 +24,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 
 /**
@@ -278,7 +278,7 @@ class Table
     const ColumnValues<uint32_t>* m_node{nullptr};     //!< see SetOrder
 };
 
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_TABLE_H */

@@ -21,10 +21,15 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 namespace tests
 {
+
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::Port;
+using lossless::tests::TestNode;
 
 /**
  * @ingroup observe-tests
@@ -72,7 +77,7 @@ class ControlTraceTest : public TestCase
 
     void DoRun() override
     {
-        UsePicoseconds();
+        lossless::UsePicoseconds();
         // 10 Gb/s, 20 B of overhead: a control frame takes 84 B or 67.2 ns, the data frame 1020 B
         // or 816 ns.
         constexpr int64_t DATA = 816'000;
@@ -80,7 +85,7 @@ class ControlTraceTest : public TestCase
         std::array<Ptr<TestNode>, 2> nodes{CreateObject<TestNode>(), CreateObject<TestNode>()};
         for (const auto& node : nodes)
         {
-            node->SetBuffer(CreateObject<SharedBuffer>());
+            node->SetBuffer(CreateObject<lossless::SharedBuffer>());
             node->AddPort(CreateObject<Port>());
         }
         Port& port = nodes[0]->GetPort(0);
@@ -89,7 +94,7 @@ class ControlTraceTest : public TestCase
         other.Attach(PeekPointer(nodes[1]), 0, &port, 10'000'000'000, 1'000'000);
         nodes[0]->Start();
         nodes[1]->Start();
-        auto fabric = CreateObject<Fabric>();
+        auto fabric = CreateObject<lossless::Fabric>();
         Recorder recorder(*fabric);
         recorder.Trace("control", port, 0x08, Time{0});
         recorder.Trace("control", port, 0x10, Time{0}); // adds a class, not a row
@@ -156,5 +161,5 @@ class ControlTestSuite : public TestSuite
 static ControlTestSuite g_controlTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -11,7 +11,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 namespace tests
 {
@@ -39,7 +39,7 @@ Fcs(const uint8_t* data, std::size_t length)
 }
 
 } // namespace tests
-} // namespace lossless
+} // namespace observe
 } // namespace ns3
 
 #endif /* OBSERVE_FCS_H */

@@ -18,10 +18,12 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 namespace tests
 {
+
+using lossless::ControlFrame;
 
 /**
  * @ingroup observe-tests
@@ -40,7 +42,7 @@ class MacControlTest : public TestCase
     void DoRun() override
     {
         ControlFrame pause;
-        pause.opcode = PFC_OPCODE;
+        pause.opcode = lossless::PFC_OPCODE;
         pause.classes = 1U << 3 | 1U << 6;
         pause.value.fill(0x1234); // of classes not addressed: not to be sent
         pause.value[3] = 0xffff;
@@ -69,7 +71,7 @@ class MacControlTest : public TestCase
             ControlFrame frame;
             frame.opcode = static_cast<uint16_t>(random());
             frame.classes = static_cast<uint16_t>(random() & 0xff);
-            for (std::size_t cls = 0; cls < N_CLASSES; ++cls)
+            for (std::size_t cls = 0; cls < lossless::N_CLASSES; ++cls)
             {
                 frame.value[cls] = frame.classes >> cls & 1 ? random() & 0xffff : 0;
             }
@@ -111,5 +113,5 @@ class MacControlTestSuite : public TestSuite
 static MacControlTestSuite g_macControlTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -34,10 +34,14 @@
 
 namespace ns3
 {
-namespace lossless
+namespace observe
 {
 namespace tests
 {
+
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::tests::TestNode;
 
 /**
  * @ingroup observe-tests
@@ -79,7 +83,7 @@ class FrameSerializerTest : public TestCase
     static Frame Signal()
     {
         Frame frame;
-        frame.kind = FrameKind::SIGNAL;
+        frame.kind = lossless::FrameKind::SIGNAL;
         frame.src = 0x0102;
         frame.dst = 3;
         frame.cls = 5;
@@ -137,13 +141,13 @@ class FrameSerializerTest : public TestCase
                               "without FCS");
         NS_TEST_ASSERT_MSG_EQ(bytes.GetSize(), 60, "cut, without FCS");
 
-        frame.cls = CONTROL_CLASS;
+        frame.cls = lossless::CONTROL_CLASS;
         serializers.Serialize(frame, 9, true, false, bytes);
         Check(bytes, 14, {0xc0, 0x00, 0x08, 0x00, 0x45, 0xc0}, "control queue: priority 6, CS6");
 
         Frame* pause = FramePool::TakeControl();
-        pause->bytes = MIN_FRAME_BYTES;
-        pause->control->opcode = PFC_OPCODE;
+        pause->bytes = lossless::MIN_FRAME_BYTES;
+        pause->control->opcode = lossless::PFC_OPCODE;
         pause->control->classes = 1U << 4;
         pause->control->value.fill(7); // of classes not addressed: not to be sent
         pause->control->value[4] = 0x1234;
@@ -165,7 +169,7 @@ class FrameSerializerTest : public TestCase
         const uint8_t ethernet[] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x06, 0xaa, 0xbb};
         Frame* packet = FramePool::TakePacket(
             Create<Packet>(ethernet, static_cast<uint32_t>(sizeof(ethernet))));
-        packet->bytes = MIN_FRAME_BYTES;
+        packet->bytes = lossless::MIN_FRAME_BYTES;
         NS_TEST_ASSERT_MSG_EQ(serializers.Serialize(*packet, 1, true, false, bytes),
                               60,
                               "a packet");
@@ -256,7 +260,7 @@ class PcapTapTest : public TestCase
     void Send(uint16_t bytes)
     {
         Frame* frame = FramePool::Take();
-        frame->kind = FrameKind::SIGNAL;
+        frame->kind = lossless::FrameKind::SIGNAL;
         frame->dst = 1;
         frame->bytes = bytes;
         m_a->Inject(frame);
@@ -266,7 +270,7 @@ class PcapTapTest : public TestCase
     void SendControl()
     {
         Frame* frame = FramePool::TakeControl();
-        frame->control->opcode = PFC_OPCODE;
+        frame->control->opcode = lossless::PFC_OPCODE;
         frame->control->classes = 1;
         frame->control->value[0] = 1;
         m_b->GetPort(0).SendControl(frame);
@@ -274,18 +278,18 @@ class PcapTapTest : public TestCase
 
     void DoRun() override
     {
-        UsePicoseconds();
+        lossless::UsePicoseconds();
         for (auto* node : {&m_a, &m_b})
         {
             *node = CreateObject<TestNode>();
-            (*node)->AddPort(CreateObject<Port>());
+            (*node)->AddPort(CreateObject<lossless::Port>());
         }
         m_a->SetIdentity(0, "a");
         m_b->SetIdentity(1, "b");
         m_a->GetPort(0).Attach(PeekPointer(m_a), 0, &m_b->GetPort(0), RATE, DELAY);
         m_b->GetPort(0).Attach(PeekPointer(m_b), 0, &m_a->GetPort(0), RATE, DELAY);
-        m_a->SetBuffer(CreateObject<SharedBuffer>());
-        m_b->SetBuffer(CreateObject<SharedBuffer>());
+        m_a->SetBuffer(CreateObject<lossless::SharedBuffer>());
+        m_b->SetBuffer(CreateObject<lossless::SharedBuffer>());
         m_a->Start();
         m_b->Start();
         const std::string whole = CreateTempDirFilename("a-b.pcap");
@@ -301,7 +305,7 @@ class PcapTapTest : public TestCase
                                                          TimeValue(Seconds(2)));
         NS_TEST_ASSERT_MSG_EQ(tap->Open(whole, m_a->GetPort(0)), true, "can be written");
         NS_TEST_ASSERT_MSG_EQ(other->Open(part, m_b->GetPort(0)), true, "can be written");
-        auto fabric = CreateObject<Fabric>();
+        auto fabric = CreateObject<lossless::Fabric>();
         Recorder recorder(*fabric);
         recorder.Trace("frame", m_a->GetPort(0), 0xff, Time{0});
         recorder.Trace("frame", m_a->GetPort(0), 0xff, Time{0}); // changes nothing
@@ -375,5 +379,5 @@ class PcapTapTestSuite : public TestSuite
 static PcapTapTestSuite g_pcapTapTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace observe
 } // namespace ns3

@@ -13,8 +13,8 @@
 #include <vector>
 
 using namespace ns3;
-using lossless::ColumnValues;
-using lossless::Table;
+using observe::ColumnValues;
+using observe::Table;
 
 /**
  * @ingroup observe-tests

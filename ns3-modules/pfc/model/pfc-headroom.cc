@@ -12,8 +12,11 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
+
+using lossless::BytesInTime;
+using lossless::Port;
 
 int64_t
 SufficientHeadroom(const Port& port)
@@ -22,7 +25,8 @@ SufficientHeadroom(const Port& port)
     const uint64_t rate = peer.GetRate(); // of what arrives
     const int64_t frame = port.GetLargestFrame();
     const int64_t wire = frame + port.GetOverhead();
-    const int64_t response = std::max(RESPONSE_BYTES, BytesInTime(rate, peer.GetControlDelay()));
+    const int64_t response =
+        std::max(lossless::RESPONSE_BYTES, BytesInTime(rate, peer.GetControlDelay()));
     const int64_t control = port.GetControlFrameSize() + static_cast<int64_t>(port.GetOverhead());
     return 2 * (BytesInTime(rate, port.GetDelay()) + wire) + response + control + frame;
 }
@@ -31,8 +35,8 @@ int64_t
 PublishedHeadroom(const Port& port)
 {
     return 2 * (BytesInTime(port.GetRate(), port.GetDelay()) + port.GetLargestFrame()) +
-           RESPONSE_BYTES;
+           lossless::RESPONSE_BYTES;
 }
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

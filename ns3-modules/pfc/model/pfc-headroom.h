@@ -12,8 +12,11 @@ namespace ns3
 {
 namespace lossless
 {
-
 class Port;
+}
+
+namespace pfc
+{
 
 /**
  * @ingroup pfc
@@ -29,7 +32,7 @@ class Port;
  * @param port the receiving port.
  * @return bytes, rounded up.
  */
-int64_t SufficientHeadroom(const Port& port);
+int64_t SufficientHeadroom(const lossless::Port& port);
 
 /**
  * @ingroup pfc
@@ -39,9 +42,9 @@ int64_t SufficientHeadroom(const Port& port);
  * @param port the receiving port.
  * @return bytes, rounded up.
  */
-int64_t PublishedHeadroom(const Port& port);
+int64_t PublishedHeadroom(const lossless::Port& port);
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3
 
 #endif /* PFC_HEADROOM_H */

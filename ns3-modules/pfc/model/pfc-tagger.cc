@@ -15,8 +15,12 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
+
+using lossless::Frame;
+using lossless::N_CLASSES;
+using lossless::Port;
 
 NS_OBJECT_ENSURE_REGISTERED(Tagger);
 
@@ -74,8 +78,8 @@ TypeId
 Tagger::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::Tagger")
-            .SetParent<SwitchAgent>()
+        TypeId("ns3::pfc::Tagger")
+            .SetParent<lossless::SwitchAgent>()
             .SetGroupName("pfc")
             .AddConstructor<Tagger>()
             .AddAttribute("Rules",
@@ -193,7 +197,7 @@ Tagger::Start()
 }
 
 void
-Tagger::Report(Summary& summary) const
+Tagger::Report(lossless::Summary& summary) const
 {
     summary["tagger_frames_changed"] += static_cast<double>(m_changed);
 }
@@ -220,5 +224,5 @@ Tagger::Look(const Frame& frame, const Port& ingress) const
     return m_table.empty() ? frame.cls : m_table[row][frame.cls];
 }
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

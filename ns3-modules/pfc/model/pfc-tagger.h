@@ -14,7 +14,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 
 /**
@@ -25,7 +25,9 @@ namespace lossless
  * A frame that matches no rule keeps its class. The tag is the class itself, as in Tagger the DSCP
  * selects the priority.
  */
-class Tagger : public SwitchAgent, public TagAgent, public ArrivalAgent
+class Tagger : public lossless::SwitchAgent,
+               public lossless::TagAgent,
+               public lossless::ArrivalAgent
 {
   public:
     /// The class to which a frame that changes its class is charged.
@@ -42,20 +44,21 @@ class Tagger : public SwitchAgent, public TagAgent, public ArrivalAgent
 
     std::string Check() const override;
     void Start() override;
-    void Report(Summary& summary) const override;
-    bool NotifyArrival(Frame& frame, Port& ingress) override;
-    uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const override;
+    void Report(lossless::Summary& summary) const override;
+    bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;
+    uint8_t GetEgressClass(const lossless::Frame& frame,
+                           const lossless::Port& ingress) const override;
 
   private:
     /// Egress class of frames, by their ingress class.
-    using Classes = std::array<uint8_t, N_CLASSES>;
+    using Classes = std::array<uint8_t, lossless::N_CLASSES>;
 
     /// Parse the rules.
     /// @param table by ingress and egress port; empty if there are no rules.
     /// @return one problem per line; empty if none.
     std::string Read(std::vector<Classes>& table) const;
     /// Apply the rules to a frame in its ingress class.
-    uint8_t Look(const Frame& frame, const Port& ingress) const;
+    uint8_t Look(const lossless::Frame& frame, const lossless::Port& ingress) const;
 
     std::string m_rules;          //!< attribute
     Charge m_charge;              //!< attribute
@@ -63,7 +66,7 @@ class Tagger : public SwitchAgent, public TagAgent, public ArrivalAgent
     uint64_t m_changed{0};        //!< frames whose class changed
 };
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3
 
 #endif /* PFC_TAGGER_H */

@@ -14,7 +14,7 @@
 
 namespace ns3
 {
-namespace dcfit
+namespace pfc
 {
 
 NS_LOG_COMPONENT_DEFINE("PfcWatchdog");
@@ -40,7 +40,7 @@ TypeId
 PfcWatchdog::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::dcfit::PfcWatchdog")
+        TypeId("ns3::pfc::PfcWatchdog")
             .SetParent<lossless::SwitchAgent>()
             .SetGroupName("pfc")
             .AddConstructor<PfcWatchdog>()
@@ -175,7 +175,7 @@ PfcWatchdog::Act(Port& port, uint8_t cls)
     NS_LOG_INFO(m_node->GetName() << ": storm at the port to node " << port.GetPeerId()
                                   << ", class " << +cls);
     m_firstAt = m_firstAt < 0 ? NowPs() : m_firstAt;
-    m_detectionTrace(port, {cls, Detection::WATCHDOG, NowPs() - watch.storm, NowPs()});
+    m_detectionTrace(port, {cls, deadlock::Detection::WATCHDOG, NowPs() - watch.storm, NowPs()});
     watch.storm = 0;
     watch.calm = 0;
     watch.acting = true;
@@ -219,5 +219,5 @@ PfcWatchdog::Report(Summary& summary) const
     }
 }
 
-} // namespace dcfit
+} // namespace pfc
 } // namespace ns3

@@ -16,7 +16,7 @@
 
 namespace ns3
 {
-namespace dcfit
+namespace pfc
 {
 
 /**
@@ -76,7 +76,7 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
 
     std::vector<Watch> m_watches; //!< by port, class
     /// Detection
-    TracedCallback<const lossless::Port&, const Detection&> m_detectionTrace;
+    TracedCallback<const lossless::Port&, const deadlock::Detection&> m_detectionTrace;
     uint64_t m_storms{0};                        //!< storms detected
     uint64_t m_restored{0};                      //!< storms ended
     uint64_t m_dropped{0};                       //!< frames dropped
@@ -84,7 +84,7 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
     lossless::ReusableEvent<PfcWatchdog> m_tick; //!< Poll
 };
 
-} // namespace dcfit
+} // namespace pfc
 } // namespace ns3
 
 #endif /* PFC_WATCHDOG_H */

@@ -20,8 +20,13 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
+
+using lossless::BufferDemand;
+using lossless::Frame;
+using lossless::N_CLASSES;
+using lossless::PFC_OPCODE;
 
 NS_LOG_COMPONENT_DEFINE("Pfc");
 
@@ -31,8 +36,8 @@ TypeId
 Pfc::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::lossless::Pfc")
-            .SetParent<FlowControl>()
+        TypeId("ns3::pfc::Pfc")
+            .SetParent<lossless::FlowControl>()
             .SetGroupName("pfc")
             .AddConstructor<Pfc>()
             .AddAttribute(
@@ -44,9 +49,9 @@ Pfc::GetTypeId()
                 MakeEnumChecker(Mode::TIMER, "Timer", Mode::ON_OFF, "OnOff"))
             .AddAttribute("PauseQuanta",
                           "Duration of a pause in quanta of 512 bit times.",
-                          UintegerValue(MAX_QUANTA),
+                          UintegerValue(lossless::MAX_QUANTA),
                           MakeUintegerAccessor(&Pfc::m_quanta),
-                          MakeUintegerChecker<uint32_t>(1, MAX_QUANTA))
+                          MakeUintegerChecker<uint32_t>(1, lossless::MAX_QUANTA))
             .AddAttribute("RefreshAt",
                           "Share of a pause after which a class that is still OFF is paused again "
                           "(Timer mode). The rest must suffice for a frame that delays the "
@@ -66,7 +71,7 @@ Pfc::Pfc()
 int64_t
 Pfc::PauseTime(uint32_t quanta) const
 {
-    return TransmissionTime(quanta * QUANTUM_BYTES, m_port->GetRate());
+    return lossless::TransmissionTime(quanta * lossless::QUANTUM_BYTES, m_port->GetRate());
 }
 
 BufferDemand
@@ -106,7 +111,8 @@ Pfc::Warn() const
     // The later of two refreshes may wait for a frame that the earlier one did not wait for.
     const int64_t spare = PauseTime(m_quanta) - m_refreshInterval;
     const int64_t frame =
-        TransmissionTime(m_port->GetLargestFrame() + m_port->GetOverhead(), m_port->GetRate());
+        lossless::TransmissionTime(m_port->GetLargestFrame() + m_port->GetOverhead(),
+                                   m_port->GetRate());
     if (m_mode == Mode::ON_OFF || spare >= frame)
     {
         return {};
@@ -127,7 +133,9 @@ Pfc::WouldHold(uint16_t /* queue */, const Frame& /* head */, const Rest& rest) 
 }
 
 bool
-Pfc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& control) const
+Pfc::WouldRelease(uint16_t queue,
+                  const Frame& /* head */,
+                  const lossless::ControlFrame& control) const
 {
     const uint8_t cls = queue % N_CLASSES;
     return control.opcode == PFC_OPCODE && (control.classes >> cls) & 1U && control.value[cls] == 0;
@@ -136,7 +144,7 @@ Pfc::WouldRelease(uint16_t queue, const Frame& /* head */, const ControlFrame& c
 void
 Pfc::Send(uint32_t classes, uint32_t quanta)
 {
-    Frame* frame = FramePool::TakeControl();
+    Frame* frame = lossless::FramePool::TakeControl();
     frame->control->opcode = PFC_OPCODE;
     frame->control->classes = static_cast<uint16_t>(classes);
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
@@ -182,7 +190,7 @@ Pfc::Refresh()
 }
 
 bool
-Pfc::ReceiveControl(const ControlFrame& control)
+Pfc::ReceiveControl(const lossless::ControlFrame& control)
 {
     if (control.opcode != PFC_OPCODE)
     {
@@ -201,12 +209,12 @@ Pfc::ReceiveControl(const ControlFrame& control)
         if (m_mode == Mode::TIMER)
         {
             const int64_t time = PauseTime(quanta);
-            m_until[cls] = NowPs() + time;
+            m_until[cls] = lossless::NowPs() + time;
             m_expire.Schedule(time);
         }
         else
         {
-            m_until[cls] = NEVER;
+            m_until[cls] = lossless::NEVER;
         }
     }
     return true;
@@ -219,7 +227,7 @@ Pfc::Expire()
     // or the class resumed.
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        if ((m_paused >> cls) & 1U && m_until[cls] <= NowPs())
+        if ((m_paused >> cls) & 1U && m_until[cls] <= lossless::NowPs())
         {
             ++m_expired;
             SetPaused(cls, false);
@@ -259,7 +267,7 @@ Pfc::NotifyLink(bool up)
 }
 
 void
-Pfc::Report(Summary& summary) const
+Pfc::Report(lossless::Summary& summary) const
 {
     summary["pfc_frames_sent"] += static_cast<double>(m_frames);
     summary["pfc_refreshes_sent"] += static_cast<double>(m_refreshes);
@@ -272,5 +280,5 @@ Pfc::Report(Summary& summary) const
     most("published_headroom_bytes", PublishedHeadroom(*m_port));
 }
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

@@ -19,7 +19,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 
 /**
@@ -35,7 +35,9 @@ namespace lossless
  * A received frame takes effect after Port's ControlDelay, and only for classes that are lossless
  * at the node which received it.
  */
-class Pfc : public FlowControl, public XoffListener, public DeadlockModel
+class Pfc : public lossless::FlowControl,
+            public lossless::XoffListener,
+            public lossless::DeadlockModel
 {
   public:
     /// What ends a pause.
@@ -49,18 +51,18 @@ class Pfc : public FlowControl, public XoffListener, public DeadlockModel
     static TypeId GetTypeId();
     Pfc();
 
-    BufferDemand GetBufferDemand() const override;
+    lossless::BufferDemand GetBufferDemand() const override;
     void Start() override;
     std::string Check() const override;
     std::string Warn() const override;
-    bool WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const override;
+    bool WouldHold(uint16_t queue, const lossless::Frame& head, const Rest& rest) const override;
     bool WouldRelease(uint16_t queue,
-                      const Frame& head,
-                      const ControlFrame& control) const override;
+                      const lossless::Frame& head,
+                      const lossless::ControlFrame& control) const override;
     void NotifyXoff(uint8_t cls, bool xoff) override;
-    bool ReceiveControl(const ControlFrame& control) override;
+    bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
-    void Report(Summary& summary) const override;
+    void Report(lossless::Summary& summary) const override;
 
   private:
     void Send(uint32_t classes, uint32_t quanta);
@@ -82,15 +84,15 @@ class Pfc : public FlowControl, public XoffListener, public DeadlockModel
     uint64_t m_refreshes{0};      //!< of these, refreshes
 
     // Sender's side
-    std::array<int64_t, N_CLASSES> m_until{}; //!< when the pause of a class ends (ps)
-    uint32_t m_paused{0};                     //!< bit c: class c is paused
-    uint64_t m_expired{0};                    //!< pauses that expired
+    std::array<int64_t, lossless::N_CLASSES> m_until{}; //!< when the pause of a class ends (ps)
+    uint32_t m_paused{0};                               //!< bit c: class c is paused
+    uint64_t m_expired{0};                              //!< pauses that expired
 
-    ReusableEvent<Pfc> m_refresh; //!< refreshes the pauses sent
-    ReusableEvent<Pfc> m_expire;  //!< a pause may have ended
+    lossless::ReusableEvent<Pfc> m_refresh; //!< refreshes the pauses sent
+    lossless::ReusableEvent<Pfc> m_expire;  //!< a pause may have ended
 };
 
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3
 
 #endif /* PFC_H */

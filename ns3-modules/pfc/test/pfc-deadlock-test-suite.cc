@@ -16,10 +16,21 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 namespace tests
 {
+
+using deadlock::DeadlockAnalyzer;
+using deadlock::DeadlockMonitor;
+using deadlock::DeadlockOracle;
+using deadlock::tests::DeadlockHost;
+using deadlock::tests::ProofTest;
+using deadlock::tests::QueueKey;
+using deadlock::tests::RandomNetworkTest;
+using deadlock::tests::SetUpPfc;
+using lossless::Frame;
+using lossless::Port;
 
 /**
  * @ingroup pfc-tests
@@ -119,7 +130,7 @@ class RandomDeadlockTest : public RandomNetworkTest
         NS_TEST_ASSERT_MSG_GT(early, 0, "some are detected before everything has stopped");
     }
 
-    static constexpr int ROUNDS = Draws(150); //!< networks
+    static constexpr int ROUNDS = lossless::tests::Draws(150); //!< networks
 
     std::unique_ptr<DeadlockAnalyzer> m_test;              //!< what is tested
     std::vector<std::map<QueueKey, const Frame*>> m_looks; //!< what it found, look by look
@@ -145,10 +156,10 @@ class DissolutionTest : public RandomNetworkTest
         const DeadlockAnalyzer::Queue queue =
             DeadlockMonitor::Of(*m_fabric).GetOracle().GetEpisodes()[m_episode].cycle.front();
         Port& port = m_fabric->GetNode(queue.node).GetPort(queue.port);
-        m_brokenAt = NowPs();
+        m_brokenAt = lossless::NowPs();
         if (m_byDrop)
         {
-            port.GetEgress().DropQueue(queue.queue, DropCause::SCHEME);
+            port.GetEgress().DropQueue(queue.queue, lossless::DropCause::SCHEME);
             return;
         }
         port.SetIgnorePause(queue.queue, true);
@@ -225,11 +236,11 @@ class TwoRingsTest : public RandomNetworkTest
      */
     void Build(int64_t second, bool bridge)
     {
-        m_fabric = CreateObject<Fabric>();
+        m_fabric = CreateObject<lossless::Fabric>();
         m_fabric->AddObserver(std::make_unique<DeadlockMonitor>(*m_fabric));
         const std::string buffer = "ns3::lossless::SharedBuffer";
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
-        m_fabric->SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        m_fabric->AddFlowControl("ns3::pfc::Pfc");
+        m_fabric->SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
         m_fabric->SetAttribute(buffer, "Threshold", "Static");
         m_fabric->SetAttribute(buffer, "Size", "10000000");
         m_fabric->SetAttribute(buffer, "Xoff", "9000");
@@ -332,12 +343,12 @@ class TwoRingsTest : public RandomNetworkTest
                                       "the queue between the rings waits for the first");
             }
             const DeadlockAnalyzer::Queue queue = episodes[1].cycle.front();
-            const int64_t now = NowPs();
+            const int64_t now = lossless::NowPs();
             Simulator::Schedule(MicroSeconds(1), [&] {
                 m_fabric->GetNode(queue.node)
                     .GetPort(queue.port)
                     .GetEgress()
-                    .DropQueue(queue.queue, DropCause::SCHEME);
+                    .DropQueue(queue.queue, lossless::DropCause::SCHEME);
             });
             Simulator::Run();
             NS_TEST_ASSERT_MSG_EQ(episodes[0].dissolved, -1, "the first stays");
@@ -370,8 +381,9 @@ class DeadlockTestSuite : public TestSuite
         AddTestCase(new RandomDeadlockTest, TestCase::Duration::QUICK);
         AddTestCase(new DissolutionTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoRingsTest, TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("PFC", SetUpPfc, 200), TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("PFC, many", SetUpPfc, 5000),
+        AddTestCase(new deadlock::tests::FormationTest("PFC", SetUpPfc, 200),
+                    TestCase::Duration::QUICK);
+        AddTestCase(new deadlock::tests::FormationTest("PFC, many", SetUpPfc, 5000),
                     TestCase::Duration::TAKES_FOREVER);
     }
 };
@@ -400,5 +412,5 @@ class DeadlockProofSuite : public TestSuite
 static DeadlockProofSuite g_deadlockProofSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

@@ -27,16 +27,23 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 namespace tests
 {
+
+using lossless::Frame;
+using lossless::FramePool;
+using lossless::MAX_QUANTA;
+using lossless::N_CLASSES;
+using lossless::NowPs;
+using lossless::Port;
 
 /**
  * @ingroup pfc-tests
  * @brief A node that takes what arrives and notes when.
  */
-class ProbeNode : public TestNode
+class ProbeNode : public lossless::tests::TestNode
 {
   public:
     /**
@@ -46,8 +53,8 @@ class ProbeNode : public TestNode
      */
     explicit ProbeNode(uint32_t lossless)
     {
-        SetBuffer(
-            CreateObjectWithAttributes<SharedBuffer>("LosslessClasses", UintegerValue(lossless)));
+        SetBuffer(CreateObjectWithAttributes<lossless::SharedBuffer>("LosslessClasses",
+                                                                     UintegerValue(lossless)));
     }
 
     void Receive(Frame* frame, Port& /* ingress */) override
@@ -100,7 +107,7 @@ class PfcTest : public TestCase
                  uint64_t rate = RATE,
                  uint32_t lossless = 0xff)
     {
-        UsePicoseconds();
+        lossless::UsePicoseconds();
         for (auto* node : {&m_a, &m_b})
         {
             *node = CreateObject<ProbeNode>(node == &m_a ? lossless : 0xff);
@@ -151,7 +158,7 @@ class PfcTest : public TestCase
     void Pressure(int64_t time, uint8_t cls, bool off)
     {
         Simulator::Schedule(TimeStep(time),
-                            &FlowControlChain::NotifyXoff,
+                            &lossless::FlowControlChain::NotifyXoff,
                             &PortB().GetChain(),
                             cls,
                             off);
@@ -411,8 +418,8 @@ class PfcTimerTest : public PfcTest
      */
     void Pause(uint32_t quanta)
     {
-        ControlFrame control;
-        control.opcode = PFC_OPCODE;
+        lossless::ControlFrame control;
+        control.opcode = lossless::PFC_OPCODE;
         control.classes = 1U << 4;
         control.value.fill(0);
         control.value[4] = quanta;
@@ -478,7 +485,7 @@ class PfcRefreshTest : public PfcTest
         Send(6, 50);
         RunUntil(1000 * QUANTUM * 50);
         NS_TEST_ASSERT_MSG_EQ(Count(6, 0, NowPs()), 0, "50 pause times, no frame");
-        Summary summary;
+        lossless::Summary summary;
         PortB().GetChain().GetMembers().front()->Report(summary);
         NS_TEST_ASSERT_MSG_EQ_TOL(summary["pfc_refreshes_sent"],
                                   100,
@@ -563,8 +570,8 @@ class PfcClocksTest : public PfcTest
             int64_t paused = 0; // ps, summed over classes
             for (int step = 0; step < 300; ++step)
             {
-                ControlFrame control;
-                control.opcode = PFC_OPCODE;
+                lossless::ControlFrame control;
+                control.opcode = lossless::PFC_OPCODE;
                 control.classes = static_cast<uint16_t>(random() & random() & 0xff);
                 for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
                 {
@@ -573,7 +580,7 @@ class PfcClocksTest : public PfcTest
                     if (control.classes >> cls & 1)
                     {
                         until[cls] = control.value[cls] == 0 ? 0
-                                     : m_mode == "OnOff" ? NEVER
+                                     : m_mode == "OnOff" ? lossless::NEVER
                                                          : NowPs() + control.value[cls] * quantum;
                     }
                 }
@@ -737,5 +744,5 @@ class PfcTestSuite : public TestSuite
 static PfcTestSuite g_pfcTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

@@ -23,7 +23,7 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 namespace tests
 {
@@ -32,10 +32,10 @@ namespace tests
  * @ingroup pfc-tests
  * @brief A host that sends given frames and accepts everything.
  */
-class HeadroomHost : public TestNode
+class HeadroomHost : public lossless::tests::TestNode
 {
   public:
-    using TestNode::TestNode;
+    using lossless::tests::TestNode::TestNode;
 
     /**
      * @brief Queue frames back to back.
@@ -49,7 +49,7 @@ class HeadroomHost : public TestNode
     {
         for (uint32_t i = 0; i < n; ++i)
         {
-            Frame* frame = FramePool::Take();
+            lossless::Frame* frame = lossless::FramePool::Take();
             frame->src = m_id;
             frame->dst = dst;
             frame->cls = cls;
@@ -83,7 +83,7 @@ struct HeadroomSetting
     /// @return ps of a pause frame on the wire
     int64_t ControlTime() const
     {
-        return (MIN_FRAME_BYTES + overhead) * PerByte();
+        return (lossless::MIN_FRAME_BYTES + overhead) * PerByte();
     }
 
     /// @return the setting for messages
@@ -110,13 +110,15 @@ class HeadroomRig
      * @param headroom of s1; 0: eta'
      * @param quanta length of a pause
      */
-    HeadroomRig(const HeadroomSetting& setting, int64_t headroom, uint32_t quanta = MAX_QUANTA)
+    HeadroomRig(const HeadroomSetting& setting,
+                int64_t headroom,
+                uint32_t quanta = lossless::MAX_QUANTA)
         : m_setting(setting)
     {
-        m_fabric = CreateObject<Fabric>();
+        m_fabric = CreateObject<lossless::Fabric>();
         m_fabric->SetAllowLoss(true);
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
-        m_fabric->SetAttribute("ns3::lossless::Pfc", "PauseQuanta", std::to_string(quanta));
+        m_fabric->AddFlowControl("ns3::pfc::Pfc");
+        m_fabric->SetAttribute("ns3::pfc::Pfc", "PauseQuanta", std::to_string(quanta));
         m_fabric->SetAttribute("ns3::lossless::Port", "Overhead", std::to_string(setting.overhead));
         m_fabric->SetAttribute("ns3::lossless::Port",
                                "ControlDelay",
@@ -195,7 +197,7 @@ class HeadroomRig
     }
 
     /// @return the port of s1 whose headroom is tested
-    const Port& Ingress() const
+    const lossless::Port& Ingress() const
     {
         return *m_fabric->FindPort(m_s1, m_s0);
     }
@@ -246,7 +248,7 @@ class HeadroomRig
     }
 
     HeadroomSetting m_setting;            //!< of all links
-    Ptr<Fabric> m_fabric;                 //!< all of it
+    Ptr<lossless::Fabric> m_fabric;       //!< all of it
     uint32_t m_s0;                        //!< sends
     uint32_t m_s1;                        //!< receives and pauses
     Ptr<HeadroomHost> m_a, m_b, m_c, m_d; //!< a to b is stopped, c to d flows
@@ -364,7 +366,8 @@ class SmallestHeadroomTest : public TestCase
         // than one) and the part of the standard's response time that this sender did not use.
         const int64_t wire = setting.mtu + setting.overhead;
         const int64_t unused =
-            std::max<int64_t>(RESPONSE_BYTES - setting.controlDelay / setting.PerByte(), 0);
+            std::max<int64_t>(lossless::RESPONSE_BYTES - setting.controlDelay / setting.PerByte(),
+                              0);
         NS_TEST_ASSERT_MSG_GT_OR_EQ(holds / setting.mtu * wire,
                                     sufficient - unused - wire - 3,
                                     "eta' is not generous, " << setting.Name());
@@ -388,7 +391,7 @@ class SmallestHeadroomTest : public TestCase
                 for (const uint16_t mtu : {1500, 9018})
                 {
                     HeadroomSetting setting{gigabits * 1'000'000'000, delay, mtu, 0, 0};
-                    const int64_t response = RESPONSE_BYTES * setting.PerByte();
+                    const int64_t response = lossless::RESPONSE_BYTES * setting.PerByte();
                     for (const int64_t controlDelay : {int64_t{0}, response, response * 3})
                     {
                         setting.controlDelay = controlDelay;
@@ -531,5 +534,5 @@ class HeadroomTestSuite : public TestSuite
 static HeadroomTestSuite g_headroomTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

@@ -16,30 +16,34 @@
 
 namespace ns3
 {
-namespace lossless
+namespace pfc
 {
 namespace tests
 {
+
+using deadlock::tests::DeadlockHost;
+using lossless::Fabric;
+using lossless::Port;
 
 /**
  * @ingroup pfc-tests
  * @brief Sends frames on in classes that depend on nodes and ports, so that cycles lead through
  * several.
  */
-class RandomTags : public SwitchAgent, public TagAgent
+class RandomTags : public lossless::SwitchAgent, public lossless::TagAgent
 {
   public:
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
-        static TypeId tid = TypeId("ns3::lossless::tests::RandomTags")
-                                .SetParent<SwitchAgent>()
+        static TypeId tid = TypeId("ns3::pfc::tests::RandomTags")
+                                .SetParent<lossless::SwitchAgent>()
                                 .SetGroupName("pfc")
                                 .AddConstructor<RandomTags>();
         return tid;
     }
 
-    uint8_t GetEgressClass(const Frame& frame, const Port& ingress) const override
+    uint8_t GetEgressClass(const lossless::Frame& frame, const Port& ingress) const override
     {
         // A node forwards everything in one class, whatever it was, except for some ports and
         // classes.
@@ -64,11 +68,11 @@ NS_OBJECT_ENSURE_REGISTERED(RandomTags);
 static void
 SetUpTags(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
-    SetUpPfc(fabric, upTo);
+    deadlock::tests::SetUpPfc(fabric, upTo);
     fabric.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "56");
     // by strict priority frames that have changed go before those that come in, and a ring empties
     fabric.SetAttribute("ns3::lossless::Port", "ClassService", upTo(2) ? "Fifo" : "Dwrr");
-    fabric.AddAgent("ns3::lossless::tests::RandomTags");
+    fabric.AddAgent("ns3::pfc::tests::RandomTags");
 }
 
 /**
@@ -78,12 +82,13 @@ SetUpTags(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
  *
  * h0 - s0 - s1 - h1, and h2 at s1, which sends to h1 as well, so that s1 fills.
  */
-class TaggerTest : public RandomNetworkTest
+class TaggerTest : public deadlock::tests::RandomNetworkTest
 {
   public:
     TaggerTest()
-        : RandomNetworkTest("a frame is charged to the class in which it came, and queued and sent "
-                            "in the new one")
+        : deadlock::tests::RandomNetworkTest(
+              "a frame is charged to the class in which it came, and queued and sent "
+              "in the new one")
     {
     }
 
@@ -109,17 +114,17 @@ class TaggerTest : public RandomNetworkTest
     Outcome Try(const std::string& rules, const std::string& charge)
     {
         m_fabric = CreateObject<Fabric>();
-        m_fabric->AddObserver(std::make_unique<DeadlockMonitor>(*m_fabric));
+        m_fabric->AddObserver(std::make_unique<deadlock::DeadlockMonitor>(*m_fabric));
         const std::string buffer = "ns3::lossless::SharedBuffer";
-        m_fabric->AddFlowControl("ns3::lossless::Pfc");
-        m_fabric->SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        m_fabric->AddFlowControl("ns3::pfc::Pfc");
+        m_fabric->SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
         m_fabric->SetAttribute(buffer, "Threshold", "Static");
         m_fabric->SetAttribute(buffer, "Size", "10000000");
         m_fabric->SetAttribute(buffer, "Xoff", "9000");
         m_fabric->SetAttribute(buffer, "Xon", "4500");
         m_fabric->SetAttribute(buffer, "LosslessClasses", "24");
-        m_fabric->AddAgent("ns3::lossless::Tagger");
-        m_fabric->SetAttribute("ns3::lossless::Tagger", "Charge", charge);
+        m_fabric->AddAgent("ns3::pfc::Tagger");
+        m_fabric->SetAttribute("ns3::pfc::Tagger", "Charge", charge);
         m_fabric->SetAllowLoss(true);
         m_hosts.clear();
         const uint32_t s0 = m_fabric->AddSwitch("s0");
@@ -132,7 +137,7 @@ class TaggerTest : public RandomNetworkTest
             m_fabric->AddLink(host, at, DataRate("10Gbps"), MicroSeconds(1));
         }
         m_fabric->AddLink(s0, s1, DataRate("10Gbps"), MicroSeconds(1));
-        m_fabric->SetNodeAttribute(s1, "ns3::lossless::Tagger", "Rules", rules);
+        m_fabric->SetNodeAttribute(s1, "ns3::pfc::Tagger", "Rules", rules);
         m_fabric->Build();
         NS_TEST_EXPECT_MSG_EQ(m_fabric->Check(), "", "it can run");
         Outcome outcome;
@@ -173,14 +178,14 @@ class TaggerTest : public RandomNetworkTest
         outcome.wireOld = last.GetCounters().wireOut[3];
         outcome.wireNew = last.GetCounters().wireOut[4];
         outcome.dropped = m_fabric->GetNode(s1).GetCounters().droppedLossless;
-        Summary summary;
+        lossless::Summary summary;
         m_fabric->Report(summary);
         outcome.changed = summary["tagger_frames_changed"];
         NS_TEST_EXPECT_MSG_EQ(Filled().empty(), true, "all has gone");
         NS_TEST_EXPECT_MSG_EQ(m_fabric->Finish(), "", "frames are conserved");
         for (uint16_t port = 0; port < m_fabric->GetNode(s1).GetNPorts(); ++port)
         {
-            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+            for (uint8_t cls = 0; cls < lossless::N_CLASSES; ++cls)
             {
                 NS_TEST_EXPECT_MSG_EQ(m_fabric->GetNode(s1).GetBuffer().GetUsage(port, cls).Total(),
                                       0,
@@ -256,8 +261,8 @@ class TaggerRulesTest : public TestCase
     static std::string Try(const std::string& rules)
     {
         auto fabric = CreateObject<Fabric>();
-        fabric->AddAgent("ns3::lossless::Tagger");
-        fabric->SetAttribute("ns3::lossless::Tagger", "Rules", rules);
+        fabric->AddAgent("ns3::pfc::Tagger");
+        fabric->SetAttribute("ns3::pfc::Tagger", "Rules", rules);
         const uint32_t s0 = fabric->AddSwitch("s0");
         for (const char* name : {"h0", "h1"})
         {
@@ -306,13 +311,14 @@ class TaggerTestSuite : public TestSuite
     {
         AddTestCase(new TaggerTest, TestCase::Duration::QUICK);
         AddTestCase(new TaggerRulesTest, TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("classes that change", SetUpTags, 100, true),
+        AddTestCase(new deadlock::tests::FormationTest("classes that change", SetUpTags, 100, true),
                     TestCase::Duration::QUICK);
-        AddTestCase(new ProofTest("classes that change", SetUpTags, 100),
+        AddTestCase(new deadlock::tests::ProofTest("classes that change", SetUpTags, 100),
                     TestCase::Duration::QUICK);
-        AddTestCase(new FormationTest("classes that change, many", SetUpTags, 2000, true),
-                    TestCase::Duration::TAKES_FOREVER);
-        AddTestCase(new ProofTest("classes that change, many", SetUpTags, 1000),
+        AddTestCase(
+            new deadlock::tests::FormationTest("classes that change, many", SetUpTags, 2000, true),
+            TestCase::Duration::TAKES_FOREVER);
+        AddTestCase(new deadlock::tests::ProofTest("classes that change, many", SetUpTags, 1000),
                     TestCase::Duration::TAKES_FOREVER);
     }
 };
@@ -320,5 +326,5 @@ class TaggerTestSuite : public TestSuite
 static TaggerTestSuite g_taggerTestSuite; //!< registers the suite
 
 } // namespace tests
-} // namespace lossless
+} // namespace pfc
 } // namespace ns3

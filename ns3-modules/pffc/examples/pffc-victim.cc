@@ -13,7 +13,7 @@
  * trunk to a host of its own. PFC stops the trunk and the victim with it; PFFC stops the flows
  * that are congested:
  *
- *     for f in ns3::lossless::Pfc ns3::pffc::Pffc; do pffc-victim --flowControl=$f; done
+ *     for f in ns3::pfc::Pfc ns3::pffc::Pffc; do pffc-victim --flowControl=$f; done
  */
 
 #include "ns3/command-line.h"
@@ -27,7 +27,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -48,7 +48,7 @@ main(int argc, char* argv[])
 
     Simulation sim(ns3::RngSeedManager::GetRun());
     sim.AddFlowControl(flowControl);
-    const bool pfc = flowControl == "ns3::lossless::Pfc";
+    const bool pfc = flowControl == "ns3::pfc::Pfc";
     const std::string buffer = "ns3::lossless::SharedBuffer";
     sim.SetAttribute(buffer, "Size", "32000000");
     sim.SetAttribute(buffer, "Threshold", "Static");
@@ -56,7 +56,7 @@ main(int argc, char* argv[])
     sim.SetAttribute(buffer, "Xon", pfc ? "97000" : "1000000");
     // Hosts 0 .. senders - 1, the victim's source, the incast's destination, the victim's
     const uint32_t victim = senders;
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(senders + 3);
     const auto switches = network.InstallSwitches(2);
     for (const uint32_t host : hosts)

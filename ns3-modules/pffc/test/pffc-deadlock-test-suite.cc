@@ -54,7 +54,7 @@ class DeadlockTestSuite : public TestSuite
     DeadlockTestSuite()
         : TestSuite("pffc-deadlock", Type::UNIT)
     {
-        using lossless::tests::FormationTest;
+        using deadlock::tests::FormationTest;
         AddTestCase(new FormationTest("PFFC", SetUpPffc, 100), TestCase::Duration::QUICK);
         AddTestCase(new FormationTest("PFFC, many", SetUpPffc, 2000),
                     TestCase::Duration::TAKES_FOREVER);
@@ -73,7 +73,7 @@ class DeadlockProofSuite : public TestSuite
     DeadlockProofSuite()
         : TestSuite("pffc-deadlock-proof", Type::UNIT)
     {
-        using lossless::tests::ProofTest;
+        using deadlock::tests::ProofTest;
         AddTestCase(new ProofTest("PFFC", SetUpPffc, 80), TestCase::Duration::QUICK);
         AddTestCase(new ProofTest("PFFC, many", SetUpPffc, 1000),
                     TestCase::Duration::TAKES_FOREVER);

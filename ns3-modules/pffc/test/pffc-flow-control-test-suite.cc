@@ -722,7 +722,7 @@ class OrderTest : public TestCase
  * @param flows finite flows
  */
 void
-RunUntilDone(rdma::Simulation& sim, uint64_t flows)
+RunUntilDone(facade::Simulation& sim, uint64_t flows)
 {
     constexpr int64_t STEP = 5'000'000'000;
     constexpr int64_t LIMIT = 1'000'000'000'000;
@@ -758,7 +758,7 @@ class NetworkTest : public TestCase
             Gremlin::g_random.seed(round);
             Gremlin::g_lose = round % 3 == 0 ? 0 : static_cast<uint32_t>(random() % 50);
             Gremlin::g_delay = round % 3 == 2 ? static_cast<uint32_t>(random() % 30) : 0;
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             const std::string pffc = "ns3::pffc::Pffc";
             sim.SetAttribute(pffc, "Peqs", std::to_string(1 + random() % 7));
             const int64_t xoff =
@@ -869,7 +869,7 @@ class NetworkTest : public TestCase
  * @param xoff of the buffer (B)
  */
 void
-MakeStar(rdma::Simulation& sim,
+MakeStar(facade::Simulation& sim,
          uint32_t senders,
          uint64_t rate,
          uint64_t drain,
@@ -908,7 +908,7 @@ MakeStar(rdma::Simulation& sim,
  * @param window bytes in flight; 0: any
  */
 void
-AddFlow(rdma::Simulation& sim, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t window = 0)
+AddFlow(facade::Simulation& sim, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t window = 0)
 {
     const int64_t start = 0;
     const int64_t never = -1;
@@ -936,7 +936,7 @@ class ManyFlowsTest : public TestCase
         constexpr uint32_t SENDERS = 100;
         constexpr uint32_t AT_ONCE = Draws(100'000);
         constexpr uint32_t FLOWS = AT_ONCE + 1500;
-        rdma::Simulation sim(1);
+        facade::Simulation sim(1);
         sim.AddFlowControl("ns3::pffc::Pffc");
         MakeStar(sim, SENDERS, 100'000'000'000, 0);
         for (uint32_t flow = 0; flow < FLOWS; ++flow)
@@ -979,7 +979,7 @@ class HeadroomTest : public TestCase
         double largest = 0;
         for (int round = 0; round < 40; ++round)
         {
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.AddFlowControl("ns3::pffc::Pffc");
             sim.SetAttribute("ns3::pffc::Pffc", "FbuXoff", "100000");
             sim.SetAttribute("ns3::pffc::Pffc", "FbuXon", "50000");
@@ -1033,11 +1033,11 @@ class HostTest : public TestCase
     void DoRun() override
     {
         // Flow 0 goes to a receiver that takes 100 Mb/s, flow 1 to an idle one, from one host.
-        for (const std::string scheme : {"ns3::pffc::Pffc", "ns3::lossless::Pfc"})
+        for (const std::string scheme : {"ns3::pffc::Pffc", "ns3::pfc::Pfc"})
         {
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.AddFlowControl(scheme);
-            const bool pfc = scheme == "ns3::lossless::Pfc";
+            const bool pfc = scheme == "ns3::pfc::Pfc";
             MakeStar(sim, 2, 10'000'000'000, 100'000'000, pfc ? 100'000 : 900'000'000);
             AddFlow(sim, 1, 0, 0);
             AddFlow(sim, 1, 2, 0);
@@ -1064,7 +1064,7 @@ class HostTest : public TestCase
 
         // Five endless flows of one host to one slow receiver, one PEQ: none is forgotten.
         {
-            rdma::Simulation sim(1);
+            facade::Simulation sim(1);
             sim.AddFlowControl("ns3::pffc::Pffc");
             sim.SetAttribute("ns3::pffc::Pffc", "Peqs", "1");
             MakeStar(sim, 2, 10'000'000'000, 1'000'000'000);
@@ -1089,7 +1089,7 @@ class HostTest : public TestCase
 
         for (int round = 0; round < 20; ++round)
         {
-            rdma::Simulation failing(1);
+            facade::Simulation failing(1);
             failing.AddFlowControl("ns3::pffc::Pffc");
             failing.SetAttribute("ns3::pffc::Pffc", "Peqs", std::to_string(1 + round % 7));
             failing.SetAttribute("ns3::rdma::QueuePair", "Timeout", "200us");
@@ -1119,7 +1119,7 @@ class HostTest : public TestCase
      * @param sim the run, finished
      * @return column of the table of flows
      */
-    static const int64_t* Delivered(const rdma::Simulation& sim)
+    static const int64_t* Delivered(const facade::Simulation& sim)
     {
         for (uint32_t column = 0; column < sim.GetNColumns(0); ++column)
         {

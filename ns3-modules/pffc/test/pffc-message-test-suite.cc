@@ -50,7 +50,7 @@ MessageTest::DoRun()
     migrate.nFlows = 2;
     migrate.flows = {0xdeadbeef, 7, 0};
     Write(migrate, control);
-    const auto bytes = lossless::SerializeMacControl(control, 9);
+    const auto bytes = observe::SerializeMacControl(control, 9);
     const std::array<uint8_t, 20> expected{
         0x0f, 0xf1,             // opcode
         0x03, 0x3f,             // class 3; words 0 to 5 are in use
@@ -71,7 +71,7 @@ MessageTest::DoRun()
     state.queues = 0x0e;
     state.paused = 0x0a;
     Write(state, control);
-    const auto pause = lossless::SerializeMacControl(control, 9);
+    const auto pause = observe::SerializeMacControl(control, 9);
     const std::array<uint8_t, 12> pauseBytes{
         0x0f,
         0xf0, // opcode
@@ -115,7 +115,7 @@ MessageTest::DoRun()
         lossless::ControlFrame wire;
         Message got;
         NS_TEST_ASSERT_MSG_EQ(
-            lossless::ReadMacControl(lossless::SerializeMacControl(control, 1), wire) &&
+            observe::ReadMacControl(observe::SerializeMacControl(control, 1), wire) &&
                 Read(wire, got),
             true,
             "it is understood");

@@ -27,12 +27,12 @@ namespace powertcp
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
 using lossless::Frame;
 using lossless::Telemetry;
 using lossless::TelemetryHop;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
 
 namespace
 {
@@ -74,7 +74,7 @@ class Fed
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"}, {"Gamma", "0.5"}, {"AdditiveIncrease", "1Gbps"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        rdma::tests::Apply(m_control, all);
+        facade::tests::Apply(m_control, all);
         m_control->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
         m_control->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -145,10 +145,10 @@ class Fed
         changes.push_back({window, reference, power});
     }
 
-    Ptr<QueuePair> m_queuePair;   //!< of nobody
-    Ptr<T> m_control;             //!< the sender
-    rdma::tests::Feeder m_feeder; //!< of it
-    uint32_t m_sent{0};           //!< next packet
+    Ptr<QueuePair> m_queuePair;     //!< of nobody
+    Ptr<T> m_control;               //!< the sender
+    facade::tests::Feeder m_feeder; //!< of it
+    uint32_t m_sent{0};             //!< next packet
 };
 
 /**
@@ -504,7 +504,7 @@ class EquilibriumTest : public TestCase
             net.Set("QueuePair", part, 0);
         }
         net.Set("Port", "Overhead", 0);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetAttribute(INT, "Eta", "1");
         net.sim.SetAttribute(type, "AdditiveIncrease", "500Mbps");
         net.sim.SetAttribute(type, "MinRate", "100Mbps");

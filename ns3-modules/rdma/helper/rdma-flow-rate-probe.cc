@@ -16,19 +16,19 @@ namespace
 {
 
 /// "flow_rate": each change of the rate that a flow may use; of the flows that begin at a port.
-class FlowRateProbe : public lossless::Probe
+class FlowRateProbe : public observe::Probe
 {
   public:
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::rdma::FlowRateProbe")
-                                .SetParent<lossless::Probe>()
+                                .SetParent<observe::Probe>()
                                 .SetGroupName("rdma")
                                 .AddConstructor<FlowRateProbe>();
         return tid;
     }
 
-    void Open(lossless::Fabric& /* fabric */, lossless::Table& table) override
+    void Open(lossless::Fabric& /* fabric */, observe::Table& table) override
     {
         m_columns.Open(table);
         // number of the flow
@@ -61,9 +61,9 @@ class FlowRateProbe : public lossless::Probe
         m_rate->push_back(static_cast<int64_t>(rate));
     }
 
-    lossless::PortColumns m_columns;                   //!< time, node, peer, class
-    lossless::ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
-    lossless::ColumnValues<int64_t>* m_rate{nullptr};  //!< bit/s on the wire
+    observe::PortColumns m_columns;                   //!< time, node, peer, class
+    observe::ColumnValues<uint32_t>* m_flow{nullptr}; //!< number
+    observe::ColumnValues<int64_t>* m_rate{nullptr};  //!< bit/s on the wire
 };
 
 } // namespace

@@ -19,10 +19,10 @@ namespace rdma
 {
 
 using lossless::Frame;
-using lossless::FrameBytes;
 using lossless::FrameKind;
-using lossless::IPV4_BYTES;
-using lossless::UDP_BYTES;
+using observe::FrameBytes;
+using observe::IPV4_BYTES;
+using observe::UDP_BYTES;
 
 NS_OBJECT_ENSURE_REGISTERED(RoceSerializer);
 
@@ -136,7 +136,7 @@ TypeId
 RoceSerializer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::rdma::RoceSerializer")
-                            .SetParent<lossless::FrameSerializer>()
+                            .SetParent<observe::FrameSerializer>()
                             .SetGroupName("rdma")
                             .AddConstructor<RoceSerializer>();
     return tid;
@@ -182,8 +182,8 @@ RoceSerializer::DataOf(const Frame& frame, bool tagged) const
     transport.ackRequest = frame.word[0] != 0;
     transport.ecn = EcnOf(frame);
     transport.telemetry = TelemetryOf(frame, queuePair);
-    const uint32_t headers = lossless::EthernetBytes(tagged) + IPV4_BYTES + UDP_BYTES + BTH_BYTES +
-                             transport.headerBytes + ICRC_BYTES + lossless::FCS_BYTES;
+    const uint32_t headers = observe::EthernetBytes(tagged) + IPV4_BYTES + UDP_BYTES + BTH_BYTES +
+                             transport.headerBytes + ICRC_BYTES + observe::FCS_BYTES;
     const uint32_t room = std::max<uint32_t>(frame.bytes, headers) - headers;
     const uint32_t body =
         std::min(transport.telemetry + frame.payload, room / WORD_BYTES * WORD_BYTES);
@@ -264,7 +264,7 @@ RoceSerializer::Serialize(const Frame& frame,
     {
         PutTelemetry(*frame.telemetry, transport.telemetry, bytes);
     }
-    const std::size_t ethernet = lossless::EthernetBytes(tagged);
+    const std::size_t ethernet = observe::EthernetBytes(tagged);
     bytes.PadTo(ethernet + IPV4_BYTES + UDP_BYTES + length - ICRC_BYTES);
     bytes.PutCrc(InvariantCrc(bytes.GetData() + ethernet, bytes.GetSize() - ethernet));
     return true;

@@ -79,7 +79,7 @@ uint32_t InvariantCrc(const uint8_t* packet, std::size_t n);
  * Payload bytes are 0. Their number is what the model's frame has room for besides the headers, in
  * whole words of four bytes, and at most the payload of the model's packet.
  */
-class RoceSerializer : public lossless::FrameSerializer
+class RoceSerializer : public observe::FrameSerializer
 {
   public:
     /// Get the type ID. @return the object TypeId
@@ -89,7 +89,7 @@ class RoceSerializer : public lossless::FrameSerializer
     bool Serialize(const lossless::Frame& frame,
                    uint32_t sender,
                    bool tagged,
-                   lossless::FrameBytes& bytes) const override;
+                   observe::FrameBytes& bytes) const override;
 
   private:
     /// Contents of the BTH and the headers after it.

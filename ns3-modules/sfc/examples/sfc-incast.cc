@@ -26,7 +26,7 @@
 #include <iostream>
 #include <string>
 
-using ns3::rdma::Simulation;
+using ns3::facade::Simulation;
 
 int
 main(int argc, char* argv[])
@@ -48,7 +48,7 @@ main(int argc, char* argv[])
     command.Parse(argc, argv);
 
     Simulation sim(ns3::RngSeedManager::GetRun());
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     if (sfc)
     {
         sim.AddAgent("ns3::sfc::SfcCongestionPoint");
@@ -56,7 +56,7 @@ main(int argc, char* argv[])
         sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Threshold", std::to_string(threshold));
         sim.SetAttribute("ns3::sfc::SfcCongestionPoint", "Filter", "FirstAndExpiry");
     }
-    ns3::rdma::NetworkHelper network(sim, rate, delay);
+    ns3::facade::NetworkHelper network(sim, rate, delay);
     const auto hosts = network.InstallHosts(senders + 1);
     network.InstallLinks(hosts, network.InstallSwitches(1));
     for (uint32_t host = 0; host < senders; ++host)

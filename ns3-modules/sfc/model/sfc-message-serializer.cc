@@ -18,7 +18,7 @@ TypeId
 MessageSerializer::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::sfc::MessageSerializer")
-                            .SetParent<lossless::FrameSerializer>()
+                            .SetParent<observe::FrameSerializer>()
                             .SetGroupName("sfc")
                             .AddConstructor<MessageSerializer>();
     return tid;
@@ -28,7 +28,7 @@ bool
 MessageSerializer::Serialize(const lossless::Frame& frame,
                              uint32_t /* sender */,
                              bool tagged,
-                             lossless::FrameBytes& bytes) const
+                             observe::FrameBytes& bytes) const
 {
     constexpr uint8_t VERSION = 1;
     constexpr uint8_t STAMPED = 0x80;

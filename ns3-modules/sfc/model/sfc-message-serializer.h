@@ -28,7 +28,7 @@ inline constexpr uint32_t SFC_BYTES = 14;
  * microseconds, which is too coarse for the intervals here; the draft of IEEE P802.1Qdw is not
  * public.)
  */
-class MessageSerializer : public lossless::FrameSerializer
+class MessageSerializer : public observe::FrameSerializer
 {
   public:
     /// Get the type ID. @return the object TypeId
@@ -37,7 +37,7 @@ class MessageSerializer : public lossless::FrameSerializer
     bool Serialize(const lossless::Frame& frame,
                    uint32_t sender,
                    bool tagged,
-                   lossless::FrameBytes& bytes) const override;
+                   observe::FrameBytes& bytes) const override;
 };
 
 } // namespace sfc

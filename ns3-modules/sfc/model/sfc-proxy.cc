@@ -85,7 +85,7 @@ SfcProxy::Check() const
         const Port& nic = m_node->GetPort(edge.port).GetPeer();
         const auto& chain = nic.GetChain().GetMembers();
         const auto pfc = std::find_if(chain.begin(), chain.end(), [](const auto& flowControl) {
-            return dynamic_cast<const lossless::Pfc*>(PeekPointer(flowControl)) != nullptr;
+            return dynamic_cast<const pfc::Pfc*>(PeekPointer(flowControl)) != nullptr;
         });
         if (pfc == chain.end())
         {

@@ -46,8 +46,8 @@ class MessageSerializerTest : public TestCase
         frame.kind = lossless::FrameKind::SIGNAL;
         frame.bytes = 64;
         Write(message, frame);
-        const lossless::FrameSerializers serializers({});
-        lossless::FrameBytes bytes;
+        const observe::FrameSerializers serializers({});
+        observe::FrameBytes bytes;
         NS_TEST_ASSERT_MSG_EQ(serializers.Serialize(frame, 0, true, true, bytes),
                               64,
                               "fits 64 bytes");

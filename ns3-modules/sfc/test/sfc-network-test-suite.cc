@@ -203,7 +203,7 @@ class RatesTest : public TestCase
      *
      * @param sim the run
      */
-    void CheckTrace(const rdma::Simulation& sim)
+    void CheckTrace(const facade::Simulation& sim)
     {
         std::vector<int64_t> expected{0};
         for (const Log::Moved& moved : Witness::g_seen.moved)
@@ -685,8 +685,8 @@ class ProxyTest : public TestCase
             without.sim.Finish();
         }
         Network forever(true);
-        forever.sim.AddFlowControl("ns3::lossless::Pfc");
-        forever.sim.SetAttribute("ns3::lossless::Pfc", "Mode", "OnOff");
+        forever.sim.AddFlowControl("ns3::pfc::Pfc");
+        forever.sim.SetAttribute("ns3::pfc::Pfc", "Mode", "OnOff");
         forever.Star(3, 10'000'000'000, 0);
         forever.Flow(1, 0, 0);
         NS_TEST_ASSERT_MSG_NE(forever.Run(1000).find("must be Timer"),
@@ -699,7 +699,7 @@ class ProxyTest : public TestCase
         constexpr int64_t DELAY = 500'000;
         constexpr int64_t LATENCY = 400'000;
         Network net(true);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.SetPoint("Threshold", "12000");
         net.sim.SetAttribute("ns3::sfc::SfcProxy", "Scope", scope);
         net.sim.SetAttribute("ns3::lossless::Switch", "Latency", std::to_string(LATENCY) + "ps");
@@ -888,7 +888,7 @@ class BandwidthTest : public TestCase
 
         // The receiver keeps pausing its switch from 50 us on: nothing drains.
         Network net;
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.SetPoint("Threshold", "30000");
         net.SetPoint("LowestBandwidth", "0.01");
         net.SetPoint("LongestInterval", "100ms");
@@ -1023,7 +1023,7 @@ class CombinedTest : public TestCase
         for (const bool sfc : {false, true})
         {
             Network net;
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.SetPoint("Threshold", sfc ? "40000" : "900000000");
             net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Threshold", "Static");
             net.sim.SetAttribute("ns3::lossless::SharedBuffer", "Xoff", "20000");
@@ -1082,7 +1082,7 @@ class CombinedTest : public TestCase
             Network net(plain);
             net.sim.AddAgent("ns3::lossless::EcnMarking");
             net.sim.SetCongestionControl("ns3::dcqcn::Dcqcn");
-            net.sim.AddFlowControl("ns3::lossless::Pfc");
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
             net.SetPoint("Threshold", "40000");
             net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmin", "20000");
             net.sim.SetAttribute("ns3::lossless::EcnMarking", "Kmax", "20000");
@@ -1108,7 +1108,7 @@ class CombinedTest : public TestCase
             wrong.SetPoint("Resolution", "1us");
             wrong.SetPoint("Correction", "Reserve");
             wrong.sim.AddAgent("ns3::sfc::SfcReactionPoint");
-            wrong.sim.AddFlowControl("ns3::lossless::Pfc");
+            wrong.sim.AddFlowControl("ns3::pfc::Pfc");
             wrong.sim.AddHostAgent("ns3::sfc::SfcProxy");
             wrong.Star(2, 10'000'000'000, 0);
             wrong.Flow(0, 1, 0);

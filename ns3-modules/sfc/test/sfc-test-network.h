@@ -179,7 +179,7 @@ class Network
      */
     double Number(const std::string& name);
 
-    rdma::Simulation sim;             //!< the run
+    facade::Simulation sim;           //!< the run
     std::vector<uint32_t> m_egress{}; //!< node and neighbour of a port whose egress is traced
 
   private:

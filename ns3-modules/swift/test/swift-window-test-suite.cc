@@ -28,12 +28,12 @@ namespace swift
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
+using facade::tests::WireTime;
 using lossless::Frame;
 using lossless::FrameKind;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
-using rdma::tests::WireTime;
 
 namespace
 {
@@ -113,7 +113,7 @@ class Fed
                      {"EndpointTarget", "50us"},
                      {"InitialWindow", "10"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        rdma::tests::Apply(m_swift, all);
+        facade::tests::Apply(m_swift, all);
         m_swift->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
         m_swift->Start(Holder::g_queuePair, 100 * GBPS);
         m_reporter = m_swift->MakeReceiver(*Holder::g_queuePair);
@@ -217,7 +217,7 @@ class Fed
     Network m_net;                                        //!< whose queue pair is used
     int64_t m_now{1'000 * US};                            //!< ps
     Ptr<Swift> m_swift;                                   //!< the sender
-    rdma::tests::Feeder m_feeder;                         //!< of it
+    facade::tests::Feeder m_feeder;                       //!< of it
     std::unique_ptr<rdma::CongestionReceiver> m_reporter; //!< the receiver's half
     uint32_t m_psn{0};                                    //!< next packet of Feed
 };
@@ -493,7 +493,7 @@ class RestTest : public TestCase
         Network net;
         net.Set("QueuePair", "HeaderSize", 48);
         net.Set("Port", "Overhead", 20);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         for (const auto& [name, value] : settings)
         {
             net.sim.SetAttribute(SWIFT, name, value);
@@ -585,7 +585,7 @@ class SlowReceiverTest : public TestCase
         net.Set("Port", "Overhead", 20);
         net.sim.SetAttribute(SWIFT, "EndpointTarget", "80us");
         net.sim.SetCongestionControl(SWIFT);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.Star(2, 10 * GBPS, US);
         net.Flow(0, 1, 0);
         net.sim.SetReceiveRate(1, TAKEN, 0);

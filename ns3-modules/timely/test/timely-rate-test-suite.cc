@@ -29,10 +29,10 @@ namespace timely
 namespace tests
 {
 
+using facade::tests::Network;
+using facade::tests::Settings;
 using lossless::Frame;
 using rdma::QueuePair;
-using rdma::tests::Network;
-using rdma::tests::Settings;
 
 namespace
 {
@@ -67,7 +67,7 @@ class Fed
         lossless::UsePicoseconds();
         Settings all{{"AdditiveIncrease", "100Mbps"}, {"ReferenceRate", "0bps"}, {"Weight", "0.5"}};
         all.insert(all.end(), settings.begin(), settings.end());
-        rdma::tests::Apply(m_timely, all);
+        facade::tests::Apply(m_timely, all);
         m_timely->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
         m_timely->Start(PeekPointer(m_queuePair), LINE);
     }
@@ -155,10 +155,10 @@ class Fed
         outcomes.push_back({rtt, gradient, rate});
     }
 
-    Ptr<QueuePair> m_queuePair;   //!< of nobody
-    Ptr<Timely> m_timely;         //!< the sender
-    rdma::tests::Feeder m_feeder; //!< of it
-    uint32_t m_psn{0};            //!< next packet
+    Ptr<QueuePair> m_queuePair;     //!< of nobody
+    Ptr<Timely> m_timely;           //!< the sender
+    facade::tests::Feeder m_feeder; //!< of it
+    uint32_t m_psn{0};              //!< next packet
 };
 
 } // namespace
@@ -499,7 +499,7 @@ class NetworkTest : public TestCase
         }
         net.Set("QueuePair", "HeaderSize", 48);
         net.Set("Port", "Overhead", 20);
-        net.sim.AddFlowControl("ns3::lossless::Pfc");
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
         net.sim.SetCongestionControl(TIMELY);
         net.Star(senders + 1, LINE, US);
         std::vector<uint32_t> flows;

@@ -29,8 +29,8 @@ namespace trimming
 namespace tests
 {
 
+using facade::tests::Network;
 using lossless::Frame;
-using rdma::tests::Network;
 
 namespace
 {
@@ -92,7 +92,7 @@ class Scribe : public rdma::CongestionControl
     std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
         const rdma::QueuePair& /* queuePair */) const override
     {
-        return rdma::tests::Hearing([](const Frame& frame) {
+        return facade::tests::Hearing([](const Frame& frame) {
             g_came.push_back(frame.psn);
             return false;
         });
@@ -486,7 +486,7 @@ class WindowTest : public TestCase
         lossless::UsePicoseconds();
         auto queuePair = CreateObject<rdma::QueuePair>();
         auto control = CreateObject<TrimWindow>();
-        rdma::tests::Apply(control, {{"BaseRtt", "8us"}, {"MinRate", "1Gbps"}});
+        facade::tests::Apply(control, {{"BaseRtt", "8us"}, {"MinRate", "1Gbps"}});
         control->TraceConnectWithoutContext("Window", MakeCallback(&WindowTest::Keep, this));
         control->Start(PeekPointer(queuePair), 100 * GBPS);
         const auto answer = [&control](bool truncated, uint64_t news) {

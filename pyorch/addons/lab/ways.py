@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     spec = read_spec(request["spec"])
     ns3 = load_all(read_build(Path(request["build"])))
-    simulation = ns3.rdma.Simulation(spec.seed)
+    simulation = ns3.facade.Simulation(spec.seed)
     network = set_up(simulation, spec)
     setting = spec.setting
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)

@@ -36,13 +36,13 @@ constexpr int64_t END = 40'000'000'000;   //!< of the run (ps)
 std::map<std::string, double>
 RunStar(uint32_t senders, const std::string& step, std::string& problems)
 {
-    rdma::Simulation sim(1);
+    facade::Simulation sim(1);
     sim.SetAttribute("ns3::@namespace@::@Class@", "Target", "20us");
     sim.SetAttribute("ns3::@namespace@::@Class@", "Step", step);
     sim.SetAttribute("ns3::rdma::QueuePair", "PayloadSize", "952");
     sim.SetAttribute("ns3::rdma::QueuePair", "HeaderSize", "48");
     sim.SetAttribute("ns3::lossless::Port", "Overhead", "0");
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     sim.SetCongestionControl("ns3::@namespace@::@Class@");
     std::string names;
     for (uint32_t host = 0; host <= senders; ++host)

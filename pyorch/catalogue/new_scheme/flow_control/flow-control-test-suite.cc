@@ -36,7 +36,7 @@ constexpr int64_t END = 10'000'000'000;  //!< of the run (ps)
 std::map<std::string, double>
 RunTwoToOne(int64_t xoff, int64_t xon, std::string& problems)
 {
-    rdma::Simulation sim(1);
+    facade::Simulation sim(1);
     sim.SetAttribute("ns3::@namespace@::@Class@", "Xoff", std::to_string(xoff));
     sim.SetAttribute("ns3::@namespace@::@Class@", "Xon", std::to_string(xon));
     sim.SetAttribute("ns3::rdma::QueuePair", "PayloadSize", "952");

@@ -40,13 +40,13 @@ RunLeaves(const std::string& policy,
           uint64_t seed,
           std::string& problems)
 {
-    rdma::Simulation sim(seed);
+    facade::Simulation sim(seed);
     if (!limit.empty())
     {
         sim.SetAttribute(policy, "Limit", limit);
     }
     sim.SetAttribute("ns3::rdma::QueuePair", "ReorderWindow", "10000");
-    sim.AddFlowControl("ns3::lossless::Pfc");
+    sim.AddFlowControl("ns3::pfc::Pfc");
     sim.SetForwarding(policy);
     std::vector<uint8_t> kinds(2 * FLOWS, 0);
     kinds.resize(3 * FLOWS + 2, 1);

@@ -42,7 +42,7 @@ class WaitTest : public TestCase
      */
     static std::vector<int64_t> Run(const std::string& least)
     {
-        rdma::Simulation sim(1);
+        facade::Simulation sim(1);
         sim.SetAttribute("ns3::@namespace@::@Class@", "Least", least);
         sim.SetAttribute("ns3::rdma::QueuePair", "HeaderSize", "48");
         sim.SetAttribute("ns3::lossless::Port", "Overhead", "0");

@@ -18,7 +18,7 @@ TypeId
 @Class@::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::@namespace@::@Class@")
-                            .SetParent<lossless::Probe>()
+                            .SetParent<observe::Probe>()
                             .SetGroupName("@module@")
                             .AddConstructor<@Class@>()
                             .AddAttribute("Least",
@@ -31,7 +31,7 @@ TypeId
 
 /// "@name@": each frame that waited long in an egress queue.
 void
-@Class@::Open(lossless::Fabric& /* fabric */, lossless::Table& table)
+@Class@::Open(lossless::Fabric& /* fabric */, observe::Table& table)
 {
     m_columns.Open(table);
     // number of the flow

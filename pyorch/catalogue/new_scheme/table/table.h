@@ -30,7 +30,7 @@ namespace @namespace@
  *
  * Columns: time_ps (its first bit is sent), node, peer, class, flow, waited_ps.
  */
-class @Class@ : public lossless::Probe
+class @Class@ : public observe::Probe
 {
   public:
     /**
@@ -40,7 +40,7 @@ class @Class@ : public lossless::Probe
      */
     static TypeId GetTypeId();
 
-    void Open(lossless::Fabric& fabric, lossless::Table& table) override;
+    void Open(lossless::Fabric& fabric, observe::Table& table) override;
     void Watch(lossless::Port& port, uint32_t classes) override;
 
   private:
@@ -48,9 +48,9 @@ class @Class@ : public lossless::Probe
 
     Time m_least; //!< attribute
 
-    lossless::PortColumns m_columns;         //!< time, node, peer, class
-    lossless::ColumnValues<uint32_t>* m_flow{nullptr};  //!< number
-    lossless::ColumnValues<int64_t>* m_waited{nullptr}; //!< ps
+    observe::PortColumns m_columns;         //!< time, node, peer, class
+    observe::ColumnValues<uint32_t>* m_flow{nullptr};  //!< number
+    observe::ColumnValues<int64_t>* m_waited{nullptr}; //!< ps
 };
 
 } // namespace @namespace@

@@ -7,7 +7,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 Simulation::Simulation(uint64_t seed)
@@ -30,5 +30,5 @@ Simulation::Describe(const std::string& groups)
            R"("allowed": "uint32_t 0:8"}], "traces": []}])";
 }
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3

@@ -9,7 +9,7 @@
 
 namespace ns3
 {
-namespace rdma
+namespace facade
 {
 
 /**
@@ -29,7 +29,7 @@ class Simulation
     uint64_t m_seed; //!< the seed
 };
 
-} // namespace rdma
+} // namespace facade
 } // namespace ns3
 
 #endif // FACADE_SIMULATION_H
