@@ -243,7 +243,7 @@ def brief(module: Module, type_name: str) -> str:
     """Return the @brief of a class from the headers of its module; empty when there is none."""
     name = type_name.rsplit("::", 1)[-1]
     pattern = re.compile(rf"/\*\*(?P<text>(?:(?!\*/).)*?)\*/\s*class {name}\b[^;]*?\{{", re.S)
-    for header in sorted((module.folder / "model").glob("*.h")):
+    for header in sorted((module.folder / "model").rglob("*.h")):
         match = pattern.search(header.read_text(encoding="utf-8", errors="replace"))
         if match:
             lines = [line.strip().removeprefix("*").strip() for line in match["text"].splitlines()]

@@ -34,7 +34,7 @@ def includes(home: Path) -> Graph:
 
     ns-3 installs all headers into one folder, so that names are unique.
     """
-    files = [file for part in ("model", "helper") for file in home.glob(f"*/{part}/*.[ch]*")]
+    files = [file for part in ("model", "helper") for file in home.glob(f"*/{part}/**/*.[ch]*")]
     names = {file.name for file in files}
     return {
         file.name: set(_INCLUDE.findall(file.read_text(encoding="utf-8"))) & names for file in files
@@ -43,7 +43,7 @@ def includes(home: Path) -> Graph:
 
 def between(home: Path, graph: Mapping[str, Set[str]]) -> Graph:
     """The same between modules."""
-    homes = {file.name: file.parent.parent.name for file in home.glob("*/*/*.[ch]*")}
+    homes = {file.name: file.relative_to(home).parts[0] for file in home.glob("*/*/**/*.[ch]*")}
     modules: Graph = {}
     for file, included in graph.items():
         needs = {homes[name] for name in included} - {homes[file]}
@@ -101,7 +101,7 @@ class Compiler:
     def __init__(self, folder: Path) -> None:
         build = ensure_built(quiet=True)
         self._folders = build.include_dirs
-        self._own = {file.name: file for file in MODULES.glob("*/*/*.h")}
+        self._own = {file.name: file for file in MODULES.glob("*/*/**/*.h")}
         self._reached: dict[Path, frozenset[Path]] = {}
         self._command = [str(find_compiler().path), *(f"-I{one}" for one in self._folders)]
         self._command += ["-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE", "-std=c++20", "-w"]
@@ -169,7 +169,8 @@ def compiler(tmp_path_factory: pytest.TempPathFactory) -> Compiler:
 )
 def test_each_file_includes_what_it_needs(compiler: Compiler, module: str) -> None:
     """Builds compile sources together, where one has what another includes; ns-3's trees do not."""
-    files = [file for part in ("model", "helper") for file in MODULES.glob(f"{module}/{part}/*.*")]
+    parts = ("model", "helper")
+    files = [file for part in parts for file in MODULES.glob(f"{module}/{part}/**/*.*")]
     sources = [file for file in files if file.suffix == ".cc"]
     alone = [file for file in files if file.suffix == ".h" and compiler.common(file) is None]
     assert sources
@@ -197,7 +198,7 @@ def lengths(home: Path) -> dict[str, int]:
     """Lines of code of each class: its header and its source, which have its name."""
     lines: dict[str, int] = {}
     for part in ("model", "helper"):
-        for file in home.glob(f"*/{part}/*.[ch]*"):
+        for file in home.glob(f"*/{part}/**/*.[ch]*"):
             text = file.read_text(encoding="utf-8")
             code = [line for line in _COMMENT.sub("", text).splitlines() if line.strip()]
             lines[file.stem] = lines.get(file.stem, 0) + len(code)
@@ -224,7 +225,7 @@ def test_a_cycle_is_found(tmp_path: Path, text: str) -> None:
 def twins(home: Path) -> list[str]:
     """Classes of one name, with namespaces, that two sources define: the linker keeps one."""
     found: list[str] = []
-    for file in sorted(home.glob("*/*/*.cc")):
+    for file in sorted(home.glob("*/*/**/*.cc")):
         text = _UNNAMED.sub("", file.read_text(encoding="utf-8"))
         names = [*_NAMESPACE.findall(text), ""]
         found += {"::".join(names) + name for name in _CLASS.findall(text)}

@@ -25,7 +25,8 @@ PRIVATE = {
 @cache
 def headers() -> dict[str, str]:
     """The text of each header and source of the modules, tests and examples left out."""
-    files = [file for part in ("model", "helper") for file in ROOT.glob(f"ns3-modules/*/{part}/*")]
+    parts = ("model", "helper")
+    files = [file for part in parts for file in ROOT.glob(f"ns3-modules/*/{part}/**/*.*")]
     return {file.name: file.read_text(encoding="utf-8") for file in files}
 
 

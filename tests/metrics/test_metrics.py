@@ -626,7 +626,7 @@ REPORTS = Path(__file__).parents[2] / "ns3-modules"
 
 def numbers_of_the_modules() -> set[str]:
     """Every name under which a module writes a number into the summary, read in its C++."""
-    sources = [*REPORTS.glob("*/model/*.cc"), *REPORTS.glob("*/helper/*.cc")]
+    sources = [*REPORTS.glob("*/model/**/*.cc"), *REPORTS.glob("*/helper/*.cc")]
     texts = [path.read_text(encoding="utf-8") for path in sources]
     return {name for text in texts for name in re.findall(r'summary\["(\w+)"\]', text)}
 

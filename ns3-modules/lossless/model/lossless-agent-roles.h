@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_AGENT_ROLES_H
 #define LOSSLESS_AGENT_ROLES_H
 
-#include "lossless-switch-agent.h"
+#include "ns3/lossless-switch-agent.h"
 
 #include <vector>
 

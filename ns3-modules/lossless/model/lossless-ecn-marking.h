@@ -6,9 +6,8 @@
 #ifndef LOSSLESS_ECN_MARKING_H
 #define LOSSLESS_ECN_MARKING_H
 
-#include "lossless-switch-agent.h"
-
 #include "ns3/data-rate.h"
+#include "ns3/lossless-switch-agent.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 

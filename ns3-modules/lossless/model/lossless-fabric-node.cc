@@ -5,9 +5,8 @@
  */
 #include "lossless-fabric-node.h"
 
-#include "lossless-port-observer.h"
-#include "lossless-routes.h"
-
+#include "ns3/lossless-port-observer.h"
+#include "ns3/lossless-routes.h"
 #include "ns3/object-vector.h"
 
 namespace ns3

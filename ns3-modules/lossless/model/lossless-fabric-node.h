@@ -6,11 +6,10 @@
 #ifndef LOSSLESS_FABRIC_NODE_H
 #define LOSSLESS_FABRIC_NODE_H
 
-#include "lossless-feed-map.h"
-#include "lossless-packet-receiver.h"
-#include "lossless-port-owner.h"
-#include "lossless-port.h"
-
+#include "ns3/lossless-feed-map.h"
+#include "ns3/lossless-packet-receiver.h"
+#include "ns3/lossless-port-owner.h"
+#include "ns3/lossless-port.h"
 #include "ns3/traced-callback.h"
 
 #include <array>

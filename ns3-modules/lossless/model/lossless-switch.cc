@@ -6,10 +6,10 @@
 #include "lossless-switch.h"
 
 #include "lossless-attribute.h"
-#include "lossless-routes.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/lossless-routes.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

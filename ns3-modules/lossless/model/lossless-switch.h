@@ -7,7 +7,8 @@
 #define LOSSLESS_SWITCH_H
 
 #include "lossless-fabric-node.h"
-#include "lossless-forwarding-policy.h"
+
+#include "ns3/lossless-forwarding-policy.h"
 
 namespace ns3
 {

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_FEED_MAP_H
 #define LOSSLESS_FEED_MAP_H
 
-#include "lossless-constants.h"
+#include "ns3/lossless-constants.h"
 
 #include <vector>
 

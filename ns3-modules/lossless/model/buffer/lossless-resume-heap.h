@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_RESUME_HEAP_H
 #define LOSSLESS_RESUME_HEAP_H
 
-#include "lossless-constants.h"
+#include "ns3/lossless-constants.h"
 
 #include <cstdint>
 #include <utility>

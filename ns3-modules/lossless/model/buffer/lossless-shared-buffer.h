@@ -6,8 +6,9 @@
 #ifndef LOSSLESS_SHARED_BUFFER_H
 #define LOSSLESS_SHARED_BUFFER_H
 
-#include "lossless-buffer-policy.h"
 #include "lossless-resume-heap.h"
+
+#include "ns3/lossless-buffer-policy.h"
 
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_BUFFER_DEMAND_H
 #define LOSSLESS_BUFFER_DEMAND_H
 
-#include "lossless-constants.h"
+#include "ns3/lossless-constants.h"
 
 #include <array>
 #include <cstdint>

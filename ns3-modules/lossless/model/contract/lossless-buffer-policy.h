@@ -7,10 +7,10 @@
 #define LOSSLESS_BUFFER_POLICY_H
 
 #include "lossless-buffer-demand.h"
-#include "lossless-constants.h"
 #include "lossless-flow-control.h"
 
 #include "ns3/assert.h"
+#include "ns3/lossless-constants.h"
 #include "ns3/object.h"
 
 #include <algorithm>

@@ -7,9 +7,9 @@
 #define LOSSLESS_FLOW_CONTROL_H
 
 #include "lossless-buffer-demand.h"
-#include "lossless-frame.h"
 #include "lossless-queue-scheduler.h"
 
+#include "ns3/lossless-frame.h"
 #include "ns3/object.h"
 
 #include <map>

@@ -5,9 +5,8 @@
  */
 #include "lossless-forwarding-policy.h"
 
-#include "lossless-fabric-node.h"
-
 #include "ns3/boolean.h"
+#include "ns3/lossless-fabric-node.h"
 
 namespace ns3
 {

@@ -7,9 +7,9 @@
 #define LOSSLESS_FORWARDING_POLICY_H
 
 #include "lossless-flow-control.h"
-#include "lossless-frame.h"
-#include "lossless-routes.h"
 
+#include "ns3/lossless-frame.h"
+#include "ns3/lossless-routes.h"
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
 

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_FRAME_SOURCE_H
 #define LOSSLESS_FRAME_SOURCE_H
 
-#include "lossless-frame.h"
+#include "ns3/lossless-frame.h"
 
 #include <array>
 #include <vector>

@@ -6,10 +6,9 @@
 #ifndef LOSSLESS_LINK_RETRY_H
 #define LOSSLESS_LINK_RETRY_H
 
-#include "lossless-frame.h"
-#include "lossless-link-errors.h"
-
 #include "ns3/eventloop-cell-loop.h"
+#include "ns3/lossless-frame.h"
+#include "ns3/lossless-link-errors.h"
 
 #include <cstdint>
 #include <functional>

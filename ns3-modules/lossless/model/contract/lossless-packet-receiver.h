@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_PACKET_RECEIVER_H
 #define LOSSLESS_PACKET_RECEIVER_H
 
-#include "lossless-frame.h"
+#include "ns3/lossless-frame.h"
 
 namespace ns3
 {

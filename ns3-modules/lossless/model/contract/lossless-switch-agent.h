@@ -7,8 +7,8 @@
 #define LOSSLESS_SWITCH_AGENT_H
 
 #include "lossless-flow-control.h"
-#include "lossless-frame.h"
 
+#include "ns3/lossless-frame.h"
 #include "ns3/object.h"
 
 #include <string>

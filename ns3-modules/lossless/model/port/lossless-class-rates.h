@@ -6,8 +6,8 @@
 #ifndef LOSSLESS_CLASS_RATES_H
 #define LOSSLESS_CLASS_RATES_H
 
-#include "lossless-constants.h"
-#include "lossless-rate.h"
+#include "ns3/lossless-constants.h"
+#include "ns3/lossless-rate.h"
 
 #include <algorithm>
 #include <array>

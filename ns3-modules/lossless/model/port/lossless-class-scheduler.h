@@ -6,8 +6,9 @@
 #ifndef LOSSLESS_CLASS_SCHEDULER_H
 #define LOSSLESS_CLASS_SCHEDULER_H
 
-#include "lossless-constants.h"
 #include "lossless-egress-queue.h"
+
+#include "ns3/lossless-constants.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_CONTROL_QUEUE_H
 #define LOSSLESS_CONTROL_QUEUE_H
 
-#include "lossless-frame.h"
+#include "ns3/lossless-frame.h"
 
 namespace ns3
 {

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_EGRESS_QUEUE_H
 #define LOSSLESS_EGRESS_QUEUE_H
 
-#include "lossless-frame.h"
+#include "ns3/lossless-frame.h"
 
 #include <algorithm>
 #include <limits>

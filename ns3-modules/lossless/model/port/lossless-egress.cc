@@ -5,12 +5,12 @@
  */
 #include "lossless-egress.h"
 
-#include "lossless-event.h"
-#include "lossless-port-observer.h"
 #include "lossless-port-owner.h"
-#include "lossless-refusal.h"
 
 #include "ns3/abort.h"
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-port-observer.h"
+#include "ns3/lossless-refusal.h"
 
 #include <algorithm>
 

@@ -9,11 +9,11 @@
 #include "lossless-class-rates.h"
 #include "lossless-class-scheduler.h"
 #include "lossless-egress-queue.h"
-#include "lossless-flow-control.h"
-#include "lossless-frame-source.h"
 #include "lossless-hold-book.h"
 #include "lossless-ready-set.h"
 
+#include "ns3/lossless-flow-control.h"
+#include "ns3/lossless-frame-source.h"
 #include "ns3/traced-callback.h"
 
 #include <array>

@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_FLOW_CONTROL_CHAIN_H
 #define LOSSLESS_FLOW_CONTROL_CHAIN_H
 
-#include "lossless-flow-control.h"
+#include "ns3/lossless-flow-control.h"
 
 #include <array>
 #include <vector>

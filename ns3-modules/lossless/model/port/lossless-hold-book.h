@@ -6,9 +6,8 @@
 #ifndef LOSSLESS_HOLD_BOOK_H
 #define LOSSLESS_HOLD_BOOK_H
 
-#include "lossless-constants.h"
-
 #include "ns3/abort.h"
+#include "ns3/lossless-constants.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
  */
 #include "lossless-link-agreement.h"
 
-#include "lossless-flow-control.h"
 #include "lossless-port-owner.h"
 
+#include "ns3/lossless-flow-control.h"
 #include "ns3/string.h"
 
 #include <sstream>

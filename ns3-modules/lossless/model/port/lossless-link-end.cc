@@ -5,13 +5,12 @@
  */
 #include "lossless-link-end.h"
 
-#include "lossless-attribute.h"
-#include "lossless-frame.h"
-#include "lossless-refusal.h"
-
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-frame.h"
+#include "ns3/lossless-refusal.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,9 +6,8 @@
 #ifndef LOSSLESS_LINK_END_H
 #define LOSSLESS_LINK_END_H
 
-#include "lossless-attribute.h"
-#include "lossless-rate.h"
-
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 

@@ -6,9 +6,8 @@
 #ifndef LOSSLESS_PORT_OWNER_H
 #define LOSSLESS_PORT_OWNER_H
 
-#include "lossless-agent-roles.h"
-#include "lossless-buffer-policy.h"
-
+#include "ns3/lossless-agent-roles.h"
+#include "ns3/lossless-buffer-policy.h"
 #include "ns3/object.h"
 
 #include <map>

@@ -5,15 +5,15 @@
  */
 #include "lossless-port.h"
 
-#include "lossless-attribute.h"
-#include "lossless-port-observer.h"
 #include "lossless-port-owner.h"
-#include "lossless-rate.h"
-#include "lossless-refusal.h"
 
 #include "ns3/abort.h"
 #include "ns3/data-rate.h"
 #include "ns3/enum.h"
+#include "ns3/lossless-attribute.h"
+#include "ns3/lossless-port-observer.h"
+#include "ns3/lossless-rate.h"
+#include "ns3/lossless-refusal.h"
 #include "ns3/object-vector.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"

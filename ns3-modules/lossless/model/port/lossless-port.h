@@ -8,13 +8,13 @@
 
 #include "lossless-control-queue.h"
 #include "lossless-egress.h"
-#include "lossless-event.h"
 #include "lossless-flow-control-chain.h"
-#include "lossless-frame.h"
 #include "lossless-link-end.h"
 #include "lossless-link-errors.h"
-#include "lossless-link-retry.h"
 
+#include "ns3/lossless-event.h"
+#include "ns3/lossless-frame.h"
+#include "ns3/lossless-link-retry.h"
 #include "ns3/traced-callback.h"
 
 #include <array>

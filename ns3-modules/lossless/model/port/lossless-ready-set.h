@@ -6,9 +6,8 @@
 #ifndef LOSSLESS_READY_SET_H
 #define LOSSLESS_READY_SET_H
 
-#include "lossless-constants.h"
-
 #include "ns3/abort.h"
+#include "ns3/lossless-constants.h"
 
 #include <array>
 #include <cstdint>

@@ -5,7 +5,7 @@
  */
 #include "lossless-routes.h"
 
-#include "lossless-hash.h"
+#include "ns3/lossless-hash.h"
 
 #include <algorithm>
 #include <limits>

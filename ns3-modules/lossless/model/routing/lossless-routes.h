@@ -6,7 +6,7 @@
 #ifndef LOSSLESS_ROUTES_H
 #define LOSSLESS_ROUTES_H
 
-#include "lossless-frame.h"
+#include "ns3/lossless-frame.h"
 
 #include <cstdint>
 #include <span>
