@@ -451,10 +451,10 @@ class Study:
 
     @property
     def nodes(self) -> list[str]:
-        """Names of the nodes of the first run, by number."""
+        """Names of the nodes of the first run, by number; behind them, those of parallel links."""
         from pyorch.network import topology
 
-        return list(topology.build(self._made().specs[0].setting.topology).names)
+        return list(topology.build(self._made().specs[0].setting.topology).end_names)
 
     def network(self, **where: Any) -> PlannedMap:
         """The picture of a run before it runs: network, paths of flows, cyclic dependency.

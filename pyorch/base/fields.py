@@ -104,7 +104,13 @@ Names = Annotated[
 ]
 """One name or a list of names."""
 Link = Annotated[list[str], Field(min_length=2, max_length=2)]
-"""A link: the names of its two ends."""
+"""A link: the names of its two ends; "s1#2" is by the second of several links."""
+
+
+def reverse_names(name: str, neighbour: str) -> tuple[str, str]:
+    """Return the port at the other end of a link: ("s1", "s0#2") for ("s0", "s1#2")."""
+    other, sign, place = neighbour.partition("#")
+    return other, name + sign + place
 
 
 class Strict(BaseModel):

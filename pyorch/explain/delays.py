@@ -159,7 +159,7 @@ class _Frames:
     def __init__(self, run: RunTables, types: Catalogue) -> None:
         self.run = run
         self.network = run.network
-        self.is_host = self.network.kinds == HOST
+        self.is_host = self.network.kinds[self.network.ends] == HOST  # of neighbours, too
         attributes = run.setting.attributes
         self.latency = self._latencies(types)
         # senders without a rate of their own wait for their port's
@@ -192,16 +192,13 @@ class _Frames:
                 own = entry.attributes.get(HOSTS if self.is_host[node] else SWITCHES, {})
                 if "Latency" in own:
                     found[node] = int(number(own["Latency"]))
-        return found
+        return found[self.network.ends]
 
     def _links(self) -> tuple[Integers, Integers]:
         """Rate [bit/s] and delay [ps] of each row's link."""
-        network, count = self.network, len(self.network.names)
-        near, far = (
-            np.concatenate(ends).astype(np.int64)
-            for ends in ((network.a, network.b), (network.b, network.a))
-        )
-        keys = near * count + far
+        network, count = self.network, len(self.network.ends)
+        near, neighbour = network.ports
+        keys = near * count + neighbour
         order = np.argsort(keys)
         wanted = self.rows["node"] * count + self.rows["peer"]
         at = order[np.searchsorted(keys[order], wanted)]
@@ -299,7 +296,7 @@ class _Walk:
             if came is None:
                 self.sent.add(psn)
             if not is_host[peer]:
-                arrivals[peer, psn].append(row)
+                arrivals[self.frames.network.far(peer), psn].append(row)
             elif arrived <= delay.end:
                 self.got.add(psn)
                 self.final = row if self.final is None else max(self.final, row, key=_arrived)
@@ -419,8 +416,9 @@ class _Walk:
             self._wait((row.node, row.peer), row.end, delay.end, None)
             return row
         row = max(known, key=_arrived)
-        there = self.last.get(row.peer)
-        place = (row.peer, there.peer) if there is not None else (row.peer, -1)
+        node = self.frames.network.far(row.peer)
+        there = self.last.get(node)
+        place = (node, there.peer) if there is not None else (node, -1)
         came = min(row.arrived, delay.end)
         delay.own += came - row.end
         self._wait(place, came, delay.end, None)
@@ -428,7 +426,8 @@ class _Walk:
 
     def _is_lost(self, row: _Row) -> bool:
         """Whether a frame was dropped where it arrived."""
-        times = self.frames.drops.get((self.delay.flow, row.peer), [])
+        node = self.frames.network.far(row.peer)
+        times = self.frames.drops.get((self.delay.flow, node), [])
         at = bisect_left(times, row.end)
         return at < len(times) and times[at] <= row.arrived
 

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError
+from pyorch.base.fields import reverse_names
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_time
 from pyorch.engine import LocalEngine
@@ -339,6 +340,6 @@ def capture(found: Explanation, folder: Path) -> Wires:
         raise UserError([Problem("the captures", f"the run fails: {again.said}")])
     written = [Captured(Path(path), count, cut) for path, count, cut in again.answer["pcaps"]]
     pcaps = dict(zip(ports, written, strict=True))
-    own = pcaps.get((closing.peer, closing.node)) if closing else None
+    own = pcaps.get(reverse_names(closing.node, closing.peer)) if closing else None
     animation = Path(again.answer["animation"])
     return Wires(start, stop, pcaps, own, animation, int(again.answer["frames"]))

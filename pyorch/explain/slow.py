@@ -117,7 +117,7 @@ class Slow(Explained):
         """Every wait of every flow, as a table: `flow`, `cause`, `node`, `peer`, `lost_ps`."""
         import pandas as pd
 
-        names = (*self.network.names, "")
+        names = (*self.network.end_names, "")
         rows = [
             (one.flow, cause, names[node], names[peer], time)
             for one in self.delays
@@ -197,7 +197,7 @@ class Slow(Explained):
         return f"{one.flow}, {names[one.src]} → {names[one.dst]}{size}"
 
     def _place(self, place: Place) -> str:
-        names = self.network.names
+        names = self.network.end_names
         return names[place[0]] + (f" → {names[place[1]]}" if place[1] >= 0 else "")
 
     @staticmethod

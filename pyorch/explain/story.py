@@ -309,7 +309,7 @@ def levels_of(stuck: Collection[Egress], hosts: Collection[str]) -> tuple[tuple[
     left = [one for one in stuck if one not in levels[0]]
     while left:
         heads = {node for node, _ in levels[-1]}
-        level = [one for one in left if one[1] in heads] or left
+        level = [one for one in left if one[1].partition("#")[0] in heads] or left
         levels.append(level)
         left = [one for one in left if one not in level]
     return tuple(map(tuple, levels))

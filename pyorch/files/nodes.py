@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pyorch.base.errors import suggest
 from pyorch.base.findings import Findings, Path
 from pyorch.network.topology import Topology
@@ -92,9 +94,9 @@ def _names(value: object, network: Topology, findings: Findings, path: Path) -> 
 
 def port_names(network: Topology) -> list[str]:
     """Return all ports, "s0:h0" for that of s0 towards h0, in the order of links."""
-    ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
-    names = [(network.names[a], network.names[b]) for a, b in ends]
-    return [f"{one}:{other}" for a, b in names for one, other in ((a, b), (b, a))]
+    names = network.end_names
+    both = np.stack(network.ports, axis=1).reshape(2, -1, 2).swapaxes(0, 1).reshape(-1, 2)
+    return [f"{names[node]}:{names[neighbour]}" for node, neighbour in both.tolist()]
 
 
 def _fits(

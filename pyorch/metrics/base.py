@@ -99,6 +99,8 @@ class RunTables:
     def resolve(self, port: str) -> tuple[int, int] | None:
         """Node and peer numbers of a port "s0:h0"; None when this run has no such nodes."""
         node, _, peer = port.partition(":")
+        if "#" in peer or self.network.bundles:
+            return self.network.port(node, peer)
         numbers = {name: number for number, name in enumerate(self.nodes)}
         if node not in numbers or peer not in numbers:
             return None

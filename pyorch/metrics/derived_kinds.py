@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 from typing_extensions import override
 
+from pyorch.base.fields import reverse_names
 from pyorch.base.lazy import np
 from pyorch.metrics.base import SHARE, UNLIMITED, Better, Metric, RunTables, metric
 from pyorch.metrics.fields import (
@@ -194,10 +195,9 @@ class PauseDelay(Metric):
 
     @override
     def needs(self) -> list[Need]:
-        node, _, peer = self.port.partition(":")
         return [
             Need("pause", self.port, self.class_number),
-            Need("pause", f"{peer}:{node}", self.class_number),
+            Need("pause", ":".join(reverse_names(*self.port.split(":"))), self.class_number),
         ]
 
     def _starts(self, run: RunTables, side: int) -> list[int] | None:
@@ -205,7 +205,7 @@ class PauseDelay(Metric):
         table, ends = run.find_table("pause"), run.resolve(self.port)
         if table is None or ends is None or not all(run.is_traced(need) for need in self.needs()):
             return None
-        node, peer = ends if side == 0 else ends[::-1]
+        node, peer = ends if side == 0 else run.network.reverse(ends)
         mask = np.asarray(table["node"]) == node
         mask &= np.asarray(table["peer"]) == peer
         mask &= np.asarray(table["class"]) == self.class_number

@@ -129,13 +129,11 @@ def _loads(
     if begin >= end:
         raise LoadError("nothing was counted in the window")
     network = run.network
-    node, peer = (
-        np.concatenate(ends).astype(np.int64)
-        for ends in ((network.a, network.b), (network.b, network.a))
-    )
-    keys = node * len(network.names) + peer
+    node, peer = network.ports
+    most = len(network.end_names)
+    keys = node * most + peer
     order = np.argsort(keys)
-    rows = sent[0].astype(np.int64) * len(network.names) + sent[1].astype(np.int64)
+    rows = sent[0].astype(np.int64) * most + sent[1].astype(np.int64)
     places = np.minimum(np.searchsorted(keys[order], rows), len(keys) - 1)
     if (keys[order][places] != rows).any():
         raise LoadError("a table has links that are not in the network")

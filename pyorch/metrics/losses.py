@@ -138,12 +138,8 @@ class _Tables:
         held: Any = run.find_table("pause_tree")
         names = ("start_ps", "end_ps", "depth", "root_node", "root_peer", "class")
         self.holds = by_place(held, names)
-        self.rates = {}
-        for a, b, rate in zip(
-            *(one.tolist() for one in (self.network.a, self.network.b, self.network.rates)),
-            strict=True,
-        ):
-            self.rates[a, b] = self.rates[b, a] = rate
+        rates = self.network.rates.tolist()
+        self.rates = {port: rates[link] for port, link in self.network.links.items()}
         self.hops: dict[int, dict[int, int]] = {}
 
     def losses(self, step: Step, flow: int, times: tuple[Any, Any, Any]) -> Losses:

@@ -24,7 +24,6 @@ Turn = tuple[int, int, int]
 
 Matrix = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
-NO_NODE = -1
 MOST_SUMS = 20_000_000
 """Number of sums of distances computed at a time: 40 MB."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.network.cycles import have_cycles
-from pyorch.network.topology import TopologyTable, build, ends_of, trunks
+from pyorch.network.topology import TopologyTable, build, trunks
 
 #: Draws of random failed links before giving up on keeping the hosts connected.
 MAX_DRAWS = 1000
@@ -37,7 +37,7 @@ def draw_failed_links(table: TopologyTable, seed: int) -> TopologyTable:
         fits = have_cycles(network, draws) if cyclic else [True] * DRAWS_AT_ONCE
         for failed in itertools.compress(draws, fits):
             if not network.cut_off(failed):
-                pairs = [ends_of(network, link) for link in sorted(failed)]
+                pairs = [network.ends_of(link) for link in sorted(failed)]
                 none_left = {"random_failed_links": 0, "dependency": "any"}
                 return table.model_copy(update={**none_left, "failed_links": pairs})
     least = "or leave no cyclic buffer dependency " if cyclic else ""

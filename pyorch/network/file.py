@@ -75,10 +75,10 @@ class FileTopology(TopologyTable):
     delay_unit: str | None = Field(
         default=None, description="Unit of delays without one; m or km: 5 ns a metre of cable."
     )
-    parallel: Literal["refuse", "merge"] = Field(
-        default="refuse",
-        description="Several links between two nodes; merge: one with the sum of their rates and "
-        "the longest of their delays.",
+    parallel: Literal["keep", "merge"] = Field(
+        default="keep",
+        description="Several links between two switches; keep: each is a port of its own; merge: "
+        "one with the sum of their rates and the longest of their delays.",
     )
     several_links: Literal["refuse", "split"] = Field(
         default="refuse",
@@ -340,19 +340,12 @@ def _chosen(patterns: Sequence[str], names: Collection[str], key: str, tell: Tel
 
 
 def _check(graph: Graph, tell: Tell, table: FileTopology) -> None:
-    """Note loops, duplicate links, invalid names, and parts that are not connected."""
+    """Note loops, invalid names, and parts that are not connected."""
     named = table.name_attribute is not None
-    seen: dict[frozenset[str], str] = {}
     for edge in graph.edges:
-        ends = frozenset((edge.a, edge.b))
-        if len(ends) == 1:
+        if edge.a == edge.b:
             hint = 'leave it out: parts = "largest"'
             tell(edge.where, f"a link leads from {edge.a} to itself", "two different ends", hint)
-        elif ends in seen and table.parallel == "refuse":
-            what = f"a second link between {edge.a} and {edge.b}, after {seen[ends]}"
-            hint = 'merge them into one link with the sum of their rates: parallel = "merge"'
-            tell(edge.where, what, "one link between two nodes", hint)
-        seen.setdefault(ends, edge.where)
     for name in graph.nodes:
         if (not name and not named) or not all(
             letter.isalnum() or letter in "-_" for letter in name

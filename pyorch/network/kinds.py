@@ -215,6 +215,11 @@ class FatTree(_Tiers):
 class _Leaves(_Tiers):
     """Leaves leaf0, ... linked to all spines spine0, ..."""
 
+    left_out = TopologyTable.left_out | {"links_per_spine"}
+
+    links_per_spine: int = Field(
+        default=1, ge=1, le=64, description="Links between each leaf and each spine."
+    )
     spines: int = Field(ge=1, le=4096, description="Number of spines.")
     uplink_rate: LinkRate | None = Field(
         default=None, description="Rate between leaves and spines; none: as hosts'."
@@ -233,7 +238,7 @@ class _Leaves(_Tiers):
 
     @override
     def hosts_for_each_uplink(self) -> float:
-        return self.size()[1] / self.hosts_per_nic / self.spines
+        return self.size()[1] / self.hosts_per_nic / (self.spines * self.links_per_spine)
 
     @override
     def wire(self) -> Wiring:
@@ -248,7 +253,8 @@ class _Leaves(_Tiers):
             wiring.link(host, leaves[self.leaf_of(place)], self.rate, self.delay)
         for leaf in leaves:
             for spine in spines:
-                wiring.link(leaf, spine, rate, delay)
+                for _ in range(self.links_per_spine):
+                    wiring.link(leaf, spine, rate, delay)
         return wiring
 
 
@@ -325,10 +331,6 @@ class Dragonfly(TopologyTable):
             what = f"{links} links of a group cannot be shared evenly by {others} other groups"
             allowed = "routers_per_group x global_links a multiple of groups - 1"
             return [(("global_links",), what, allowed)]
-        ends = list(self._global_ends())
-        if len(set(ends)) < len(ends):
-            what = "there are two links between the same two routers"
-            return [(("global_links",), what, "fewer, or more groups")]
         return []
 
     def _global_ends(self) -> Iterator[tuple[int, int]]:
@@ -386,7 +388,8 @@ class Explicit(TopologyTable):
     hosts: list[str] = Field(min_length=2, description="Names of the hosts.")
     switches: list[str] = Field(default=[], description="Names of the switches.")
     links: list[ExplicitLink] = Field(
-        min_length=1, description="Links, each between two nodes; a host has exactly one."
+        min_length=1,
+        description="Links, each between two nodes, which may have several; a host has one.",
     )
 
     @classmethod
@@ -440,7 +443,6 @@ class Explicit(TopologyTable):
         return found + list(self._link_problems(set(names))) + list(self._host_problems())
 
     def _link_problems(self, names: set[str]) -> Iterator[tuple[Path, str, str | None]]:
-        seen: set[frozenset[str]] = set()
         for number, link in enumerate(self.links):
             at, ends = ("links", str(number)), frozenset(link.between)
             for end in link.between:
@@ -448,13 +450,6 @@ class Explicit(TopologyTable):
                     yield at, f"there is no node {end!r}", suggest(end, names)
             if len(ends) == 1:
                 yield at, "a link leads from a node to itself", "two different ends"
-            elif ends in seen:
-                yield (
-                    at,
-                    f"a second link between {' and '.join(link.between)}",
-                    "one link between two nodes",
-                )
-            seen.add(ends)
 
     def _host_problems(self) -> Iterator[tuple[Path, str, str | None]]:
         degree = Counter(end for link in self.links for end in link.between)

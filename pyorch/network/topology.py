@@ -23,6 +23,10 @@ from pyorch.base.findings import Findings, Path
 
 HOST, SWITCH = 0, 1
 
+Numbers = npt.NDArray[np.int64]
+Port = tuple[int, int]
+"""A node and the neighbour to which a port of it leads, see Topology.ports."""
+
 
 @dataclass(frozen=True)
 class Topology:
@@ -54,11 +58,112 @@ class Topology:
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
-    def links(self) -> dict[tuple[int, int], int]:
-        """Link numbers by their ends, in either order."""
-        pairs = list(zip(self.a.tolist(), self.b.tolist(), strict=True))
-        forth = {pair: link for link, pair in enumerate(pairs)}
-        return forth | {(b, a): link for (a, b), link in forth.items()}
+    def ports(self) -> tuple[Numbers, Numbers]:
+        """The node and the neighbour of every port, (2 links,) each: from a to b, then from b to a.
+
+        A neighbour is given by its number. Where two nodes have several links, it is
+        len(names) + 2 link for the first end of a link, and one more for the second.
+        """
+        a, b = self.a.astype(np.int64), self.b.astype(np.int64)
+        pairs = np.minimum(a, b) * len(self.names) + np.maximum(a, b)
+        _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        several = counts[place] > 1
+        ends = len(self.names) + 2 * np.arange(len(a))
+        there, back = np.where(several, ends + 1, b), np.where(several, ends, a)
+        return np.concatenate([a, b]), np.concatenate([there, back])
+
+    @cached_property
+    def links(self) -> dict[Port, int]:
+        """Link numbers by port, in the order of `ports`."""
+        node, neighbour = self.ports
+        count = len(self.a)
+        return {
+            port: place % count
+            for place, port in enumerate(zip(node.tolist(), neighbour.tolist(), strict=True))
+        }
+
+    @cached_property
+    def bundles(self) -> dict[tuple[int, int], list[int]]:
+        """The neighbours that stand for the several links of a node to another one, in order."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for node, neighbour in self.links:
+            if neighbour >= len(self.names):
+                found.setdefault((node, self.far(neighbour)), []).append(neighbour)
+        return {ends: sorted(neighbours) for ends, neighbours in found.items()}
+
+    @cached_property
+    def end_names(self) -> tuple[str, ...]:
+        """Names by the numbers of nodes and neighbours: "s1", or "s1#2" by the second link."""
+        if not self.bundles:
+            return self.names
+        ends = np.stack([self.a, self.b], axis=1).ravel().tolist()
+        names = [*self.names, *(self.names[end] for end in ends)]
+        for neighbours in self.bundles.values():
+            for place, neighbour in enumerate(neighbours, 1):
+                names[neighbour] += f"#{place}"
+        return tuple(names)
+
+    @cached_property
+    def ends(self) -> Numbers:
+        """The node by the numbers of nodes and neighbours, see `ports`."""
+        links = np.stack([self.a, self.b], axis=1).ravel().astype(np.int64)
+        return np.concatenate([np.arange(len(self.names)), links])
+
+    def far(self, neighbour: int) -> int:
+        """Return the node of a neighbour."""
+        return int(self.ends[neighbour])
+
+    def reverse(self, port: Port) -> Port:
+        """Return the port at the other end of the link."""
+        node, neighbour = port
+        own = neighbour - len(self.names)
+        return self.far(neighbour), node if own < 0 else len(self.names) + (own ^ 1)
+
+    def neighbours_by(self, node: int, other: int) -> list[int]:
+        """Return the neighbours by which a node has links to another one; none without a link."""
+        only = [other] if (node, other) in self.links else []
+        return self.bundles.get((node, other), only)
+
+    def port(self, name: str, neighbour: str) -> Port | None:
+        """Return a port by names, of one link only; None if there is none.
+
+        neighbour: "s1", or "s1#2" for the second of several links.
+        """
+        plain = neighbour.partition("#")[0]
+        if name not in self.numbers or plain not in self.numbers:
+            return None
+        node = self.numbers[name]
+        for one in self.neighbours_by(node, self.numbers[plain]):
+            if self.end_names[one] == neighbour:
+                return node, one
+        return None
+
+    def no_link(self, name: str, neighbour: str) -> tuple[str, str]:
+        """Return why a name of a neighbour names no link of a node, and what is allowed."""
+        other = neighbour.partition("#")[0]
+        several = self.bundles.get((self.numbers[name], self.numbers[other]), [])
+        if several:
+            what = f"{len(several)} links lead from {name} to {other}: {neighbour} is none of them"
+            return what, ", ".join(self.end_names[one] for one in several)
+        what = f"there is no link between {name} and {neighbour}"
+        return what, f"{name} has links to {', '.join(self.neighbours(name)[:20])}"
+
+    def ends_of(self, link: int) -> list[str]:
+        """Return the names of the two ends of a link, the second as a neighbour of the first."""
+        return [self.names[self.a[link]], self.end_names[self.ports[1][link]]]
+
+    def egresses(self, path: Sequence[int]) -> list[Port]:
+        """Return the ports of a path, given by its first node and the neighbours from there on.
+
+        A node to which several links lead stands for the first of them.
+        """
+        found = []
+        node = path[0]
+        for neighbour in path[1:]:
+            chosen = self.bundles.get((node, neighbour), [neighbour])[0]
+            found.append((node, chosen))
+            node = self.far(chosen)
+        return found
 
     @cached_property
     def hosts(self) -> npt.NDArray[np.uint32]:
@@ -126,12 +231,15 @@ class Topology:
 
     def link_index(self, name_a: str, name_b: str) -> int:
         """Return the number of the link between two nodes. Raises KeyError if there is none."""
-        return self.links[self.numbers[name_a], self.numbers[name_b]]
+        port = self.port(name_a, name_b)
+        if port is None:
+            raise KeyError(f"{name_a}:{name_b}")
+        return self.links[port]
 
     def neighbours(self, name: str) -> list[str]:
         """Names of the nodes to which a node has links, in the order of the links."""
         node = self.numbers[name]
-        return [self.names[b] for a, b in self.links if a == node]
+        return [self.end_names[b] for a, b in self.links if a == node]
 
     def parts(self, failed: frozenset[int] | None = None) -> npt.NDArray[np.int64]:
         """Return the lowest node that each node reaches over links that are up at the start."""
@@ -434,11 +542,6 @@ def trunks(network: Topology) -> list[int]:
     return [link for link in np.flatnonzero(both).tolist() if link not in network.failed_links]
 
 
-def ends_of(network: Topology, link: int) -> list[str]:
-    """Return the names of the two ends of a link."""
-    return [network.names[network.a[link]], network.names[network.b[link]]]
-
-
 def _check_links(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
     """Every failed link must be a link."""
     named: list[tuple[Path, list[str]]] = [
@@ -466,16 +569,17 @@ def _check_servers(table: TopologyTable, network: Topology, findings: Findings, 
 
 def check_link(network: Topology, ends: Sequence[str], findings: Findings, path: Path) -> bool:
     """Note a problem unless there is a link between two nodes; return whether there is one."""
-    unknown = [name for name in ends if name not in network.numbers]
+    unknown = [name for name in ends if name.partition("#")[0] not in network.numbers]
+    if "#" in ends[0]:
+        unknown.append(ends[0])
     for name in unknown:
         hint = suggest(name, network.names)
         findings.add(path, f"there is no node {name!r}", _some_names(network), hint)
     if unknown:
         return False
-    if (network.numbers[ends[0]], network.numbers[ends[1]]) not in network.links:
-        what = f"there is no link between {ends[0]} and {ends[1]}"
-        neighbours = ", ".join(network.neighbours(ends[0])[:20])
-        findings.add(path, what, f"{ends[0]} has links to {neighbours}")
+    if network.port(*ends) is None:
+        what, allowed = network.no_link(*ends)
+        findings.add(path, what, allowed)
         return False
     return True
 
@@ -494,9 +598,9 @@ def _canonical(table: TopologyTable, network: Topology) -> TopologyTable:
     )
     return table.filled().model_copy(
         update={
-            "failed_links": [ends_of(network, link) for link in sorted(failed)],
+            "failed_links": [network.ends_of(link) for link in sorted(failed)],
             "failures": [
-                failure.model_copy(update={"link": ends_of(network, link)})
+                failure.model_copy(update={"link": network.ends_of(link)})
                 for link, failure in failures
             ],
         }

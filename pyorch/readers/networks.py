@@ -49,11 +49,9 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]
     pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
     degree = degrees(graph)
     if max(pairs.values(), default=1) > 1:
-        found.table["parallel"] = "merge"
         many = sum(1 for count in pairs.values() if count > 1)
-        told = f"{many} pairs of nodes have several links: each becomes one of the summed rates"
-        found.assumed.append(told)
-        degree = Counter(end for pair in pairs for end in pair)
+        told = f"{many} pairs of nodes have several links: flows are spread over them by their hash"
+        found.assumed.append(told + '; parallel = "merge" makes one of the summed rates of each')
     hosts = _hosts(found, graph, ends)
     links = max((degree[name] for name in hosts), default=1)
     size = links * (graph.servers.size if graph.servers else 1)

@@ -145,14 +145,14 @@ def _matrix(src: Any, dst: Any, values: Floats, hosts: int) -> Floats:
 
 def _tiers(layers: Layers, loads: Floats) -> dict[str, tuple[float, float, str]]:
     """Return mean, highest load and its link by tier."""
-    names = layers.network.names
+    names = layers.network.end_names
     links = [
         f"{names[one]} -> {names[other]}"
         for one, other in zip(*(end.tolist() for end in egresses(layers)), strict=True)
     ]
     places: dict[str, list[int]] = {}
     for place, link in enumerate(links):
-        places.setdefault(re.sub(r"\d+(?= |$)", "", link), []).append(place)
+        places.setdefault(re.sub(r"\d+(#\d+)?(?= |$)", "", link), []).append(place)
     tiers = {}
     for tier, some in places.items():
         most = max(some, key=lambda place: loads[place])

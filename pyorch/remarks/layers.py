@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyorch.network.cycles import ShortestPaths
-from pyorch.network.topology import Topology
+from pyorch.network.topology import SWITCH, Topology
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,22 +37,34 @@ class Layers:
         return cls(network, ShortestPaths.of(network))
 
     @cached_property
+    def _ports(self) -> Numbers:
+        """The place of each link in `Topology.ports`: sorted by node, next node and link."""
+        network = self.network
+        up = np.ones(len(network.a), dtype=bool)
+        up[list(network.failed_links)] = False
+        up &= (network.kinds[network.a] == SWITCH) & (network.kinds[network.b] == SWITCH)
+        places = np.flatnonzero(np.tile(up, 2))
+        far = np.concatenate([network.b, network.a])
+        order = np.lexsort((far[places], network.ports[0][places]))
+        return places[order]
+
+    @cached_property
     def _ends(self) -> tuple[Numbers, Numbers]:
-        a, b = np.nonzero(self.paths.adjacency)
+        network = self.network
+        far = np.concatenate([network.b, network.a])[self._ports]
+        a, b = (np.searchsorted(self.paths.switches, end) for end in (self.nodes[0], far))
         return a, b
 
     @cached_property
     def links(self) -> Numbers:
         """The number of each link in the network, (links,)."""
-        switches = self.paths.switches
-        pairs = zip(*(switches[end].tolist() for end in self._ends), strict=True)
-        return np.array([self.network.links[pair] for pair in pairs], dtype=np.int64)
+        return self._ports % len(self.network.a)
 
     @property
     def nodes(self) -> tuple[Numbers, Numbers]:
-        """The nodes from which and to which each link leads, both (links,)."""
-        a, b = self._ends
-        return self.paths.switches[a], self.paths.switches[b]
+        """The node and the neighbour of each link, both (links,)."""
+        node, neighbour = self.network.ports
+        return node[self._ports], neighbour[self._ports]
 
     def edge_of(self, hosts: Numbers) -> Numbers:
         """Return the number of each host's switch among the edges."""

@@ -97,7 +97,7 @@ def _told(
 ) -> tuple[str, str, float]:
     network, traffic = layers.network, case.setting.traffic
     fullest, over = int(loads.argmax()), int((loads > _EXACT).sum())
-    ends = (network.names[int(end[fullest])] for end in egresses(layers))
+    ends = (network.end_names[int(end[fullest])] for end in egresses(layers))
     rate = format_rate(int(rates_of(layers)[fullest]))
     names = " and ".join(label_of(traffic[number], number) for number in active)
     what = f"{' -> '.join(ends)} gets {100 * most:.0f} % of its {rate} on average from {names}"

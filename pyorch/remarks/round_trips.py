@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -165,7 +164,7 @@ def _on_shortest(layers: Layers, pairs: Numbers, wire: Wire) -> Floats:
 def _on_path(network: Topology, path: list[int], wire: Wire) -> Floats:
     """Return the same of a flow on a fixed path, which its ACKs take backwards, (4, 1)."""
     there, back = wire.on_links(network)
-    links = [network.links[pair] for pair in itertools.pairwise(path)]
+    links = [network.links[port] for port in network.egresses(path)]
     switches = len(path) - 2
     time = (there + back)[links].sum() + 2 * switches * wire.in_switch + wire.in_hosts
     return np.array([[path[0]], [path[-1]], [time], [switches]])

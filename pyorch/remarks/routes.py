@@ -113,7 +113,8 @@ class Scene:
             found = dict.fromkeys(begins)
             waiting = list(begins)
             for node in waiting:  # grows during the loop
-                new = [hop for hop in ways.next_hops(node, end) if hop not in found]
+                hops = map(self.network.far, ways.next_hops(node, end))
+                new = [hop for hop in dict.fromkeys(hops) if hop not in found]
                 found |= dict.fromkeys(new)
                 waiting += new
             self._passed[phase, end, begins] = frozenset(found)
@@ -178,7 +179,7 @@ def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
     flows, network = scene.flows, scene.network
     over: dict[int, list[int]] = defaultdict(list)
     for flow, path in flows.paths.items():
-        for link in {network.links[pair] for pair in itertools.pairwise(path.tolist())}:
+        for link in {network.links[port] for port in network.egresses(path.tolist())}:
             over[link].append(flow)
     for at_start in (True, False):
         hit: set[int] = set()
@@ -194,7 +195,7 @@ def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
             }
             if those:
                 hit |= those
-                name = ":".join(network.names[int(end[link])] for end in (network.a, network.b))
+                name = ":".join(network.ends_of(link))
                 until = "" if up < 0 else f" until {format_time(up)}"
                 links.append(name if at_start else f"{name} from {format_time(down)}{until}")
         if hit:

@@ -148,7 +148,7 @@ class PlannedMap(Map):
         if flows:
             texts.append(
                 f"{_count(flows, 'flow')} between {_count(len(self.pairs), 'pair')} of hosts; "
-                f"{describe_cycle(self.cycle, self.network.names)}"
+                f"{describe_cycle(self.cycle, self.network.end_names)}"
             )
         return texts
 

@@ -88,8 +88,7 @@ class OpenRun:
         findings = Findings("port")
         if not check_port(name, self.network, findings, ()):
             raise UserError(findings.problems)
-        node, peer = (self.network.numbers[end] for end in name.split(":"))
-        return self.simulation.GetFabric().FindPort(node, peer)
+        return self.simulation.GetFabric().FindPort(*self.network.port(*name.split(":")) or ())
 
     def connect(self, source: str, name: str, function: Callable[..., None]) -> int:
         """Connect a function to a trace source; return the number of sources connected.

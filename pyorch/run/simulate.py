@@ -95,7 +95,7 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     for name, columns in tables.items():
         write_table(run, name, columns)
     summary = {
-        "nodes": list(topology.names),
+        "nodes": list(topology.end_names),
         "summary": {str(pair.first): _number(pair.second) for pair in simulation.GetSummary()},
         "metrics": {},
         "problems": problems,
@@ -138,7 +138,7 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
         simulation.Build()
         problems = _lines(simulation.Check())
         for trace in spec.setting.traces:  # only objects that exist can be traced
-            ports = [[network.numbers[end] for end in port] for port in trace.ports]
+            ports = [_port(network, *port) for port in trace.ports]
             # an empty array has no address to pass; its length says that it is empty
             nodes = _array([node for node, _ in ports] or [0], "uint32")
             peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
@@ -192,9 +192,9 @@ def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     _add_topology(simulation, network)
     _set_nodes(simulation, network, setting.nodes)
     for route in setting.routes:
-        node, dst, neighbour = (network.numbers[n] for n in (route.switch, route.dst, route.next))
+        node, neighbour = _port(network, route.switch, route.next)
         until = NEVER if route.until is None else route.until
-        simulation.DivertRoute(node, dst, neighbour, route.at, until)
+        simulation.DivertRoute(node, network.numbers[route.dst], neighbour, route.at, until)
     _add_flows(simulation, traffic.flows(setting.traffic, network, seed, run.duration))
     for fault in setting.faults:
         fault.tell(simulation, network)
@@ -221,13 +221,21 @@ def _set_nodes(
     """Set the attributes of single nodes and ports; a later entry overrides an earlier one."""
     for entry in entries:
         for owner in entry.nodes:
-            node, *peers = (network.numbers[name] for name in owner.split(":"))
+            name, _, neighbour = owner.partition(":")
+            port = _port(network, name, neighbour) if neighbour else None
             for type_id, attributes in entry.attributes.items():
-                for name, value in attributes.items():
-                    if peers:
-                        simulation.SetPortAttribute(node, peers[0], type_id, name, value)
+                for key, value in attributes.items():
+                    if port is not None:
+                        simulation.SetPortAttribute(*port, type_id, key, value)
                     else:
-                        simulation.SetNodeAttribute(node, type_id, name, value)
+                        simulation.SetNodeAttribute(network.numbers[name], type_id, key, value)
+
+
+def _port(network: Topology, name: str, neighbour: str) -> tuple[int, int]:
+    """Return a port by names that were checked before."""
+    port = network.port(name, neighbour)
+    assert port is not None, f"{name}:{neighbour}"  # noqa: S101
+    return port
 
 
 def _add_flows(simulation: Simulation, flows: Flows) -> None:

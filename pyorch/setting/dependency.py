@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pyorch.base import units
 from pyorch.network import topology
-from pyorch.network.cycles import NO_NODE, Egress, ShortestPaths, find_cycle
+from pyorch.network.cycles import Egress, ShortestPaths, find_cycle
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.canonical import Setting
 from pyorch.traffic import base as traffic
@@ -44,7 +44,7 @@ class FlowCycle:
 class Ways:
     """The routes between switches at one time; switches may have different information.
 
-    failed: by switch, the links that it knows to be down. diverted: (switch, host) -> next node.
+    failed: by switch, the links that it knows to be down. diverted: (switch, host) -> neighbour.
     """
 
     network: Topology
@@ -53,10 +53,11 @@ class Ways:
     _paths: dict[frozenset[int], ShortestPaths] = field(default_factory=dict)
 
     def next_hops(self, switch: int, host: int) -> list[int]:
-        """The next hops of a switch towards a host: other switches, or none."""
+        """The next hops of a switch towards a host: neighbours that are switches, or none."""
+        network = self.network
         diverted = self.diverted.get((switch, host))
         if diverted is not None:
-            return [diverted] if self.network.kinds[diverted] == SWITCH else []
+            return [diverted] if network.kinds[network.far(diverted)] == SWITCH else []
         failed = self.failed[switch]
         if failed not in self._paths:
             self._paths[failed] = ShortestPaths.of(self.network, failed)
@@ -68,7 +69,12 @@ class Ways:
         nearer = paths.adjacency[here] & (
             paths.distance[:, there] == paths.distance[here, there] - 1
         )
-        return [int(node) for node in paths.switches[nearer]]
+        return [
+            neighbour
+            for node in paths.switches[nearer].tolist()
+            for neighbour in network.neighbours_by(switch, node)
+            if network.links[switch, neighbour] not in failed
+        ]
 
 
 def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
@@ -144,25 +150,26 @@ def _dependencies(
     certain: _Edges = {}
     possible: _Edges = {}
     for path in pinned:
-        turns = itertools.pairwise(itertools.pairwise(path[1:-1]))  # between switches
+        turns = itertools.pairwise(network.egresses(path)[1:-1])  # between switches
         for before, after in turns:
             certain[before, after] = possible[before, after] = None
     for src, dst in pairs:
         sure = True
-        waiting: list[Egress] = [(NO_NODE, int(network.racks[src]))]
+        waiting: list[tuple[Egress | None, int]] = [(None, int(network.racks[src]))]
         seen: set[Egress] = set()
         while waiting:
             came, node = waiting.pop()
             hops = ways.next_hops(node, dst)
             sure = sure and len(hops) == 1
             for nearer in hops:
-                if came != NO_NODE:
-                    possible[(came, node), (node, nearer)] = None
+                egress = node, nearer
+                if came is not None:
+                    possible[came, egress] = None
                     if sure:
-                        certain[(came, node), (node, nearer)] = None
-                if (node, nearer) not in seen:
-                    seen.add((node, nearer))
-                    waiting.append((node, nearer))
+                        certain[came, egress] = None
+                if egress not in seen:
+                    seen.add(egress)
+                    waiting.append((egress, network.far(nearer)))
     return certain, possible
 
 
@@ -196,7 +203,7 @@ def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
     flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
     pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
     found = [
-        Way({(path[0], path[-1]): 1}, dict.fromkeys(itertools.pairwise(path[1:-1]), True))
+        Way({(path[0], path[-1]): 1}, dict.fromkeys(network.egresses(path)[1:-1], True))
         for path in pinned
     ]
     free = np.ones(len(flows), dtype=bool)
@@ -220,9 +227,9 @@ def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
             sure = sure and len(hops[node, end]) == 1
             for nearer in hops[node, end]:
                 between[node, nearer] = sure
-                if nearer not in seen:
-                    seen.add(nearer)
-                    waiting.append(nearer)
+                if (switch := network.far(nearer)) not in seen:
+                    seen.add(switch)
+                    waiting.append(switch)
         found.append(Way(pairs, between))
     return found
 
@@ -244,9 +251,11 @@ def phases(setting: Setting, network: Topology) -> list[tuple[int, Ways]]:
     for time in sorted(when for when in times if when <= end):
         failed = {node: _failed(links, time, delays[node]) for node in switches}
         diverted = {
-            (network.numbers[route.switch], network.numbers[route.dst]): network.numbers[route.next]
+            (port[0], network.numbers[route.dst]): port[1]
             for route in sorted(setting.routes, key=lambda route: route.at)
             if route.at <= time and (route.until is None or time < route.until)
+            for port in [network.port(route.switch, route.next)]
+            if port is not None
         }
         phases.append((time, Ways(network, failed, diverted, shared)))
     return phases

@@ -143,11 +143,15 @@ def port_numbers(
     network: Topology, ports: Sequence[tuple[str, str]]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Node and neighbour numbers of ports by name; the neighbour "" is any. Raises KeyError."""
-    numbers = network.numbers
     # an empty array has no address to pass; its length is passed as well
-    nodes = [numbers[node] for node, _ in ports] or [0]
-    peers = [numbers[peer] if peer else ANY_PEER for _, peer in ports] or [ANY_PEER]
-    return np.array(nodes, np.uint32), np.array(peers, np.int64)
+    found = [
+        (network.numbers[node], ANY_PEER) if not peer else network.port(node, peer)
+        for node, peer in ports
+    ] or [(0, ANY_PEER)]
+    if None in found:
+        raise KeyError(ports[found.index(None)])
+    nodes, peers = np.array(found).T
+    return nodes.astype(np.uint32), peers.astype(np.int64)
 
 
 def _captured(line: str) -> Captured:

@@ -110,7 +110,7 @@ def _packets(network: Topology, frames: Mapping[str, NDArray[Any]]) -> Iterator[
             fbTx=seconds(time),
             lbTx=seconds(sent),
             meta_info=describe(kind, cls, flow, psn, opcode, size),
-            tId=peer,
+            tId=network.far(peer),
             fbRx=seconds(time + delays[link]),
             lbRx=seconds(sent + delays[link]),
         )

@@ -105,7 +105,7 @@ def read_options(words: Words, network: Topology) -> Options:
 
 def _port(word: str, network: Topology, problems: list[Problem]) -> tuple[str, str] | None:
     node, _, peer = word.partition(":")
-    for end in (node, peer) if ":" in word else (node,):
+    for end in (node, peer.partition("#")[0]) if ":" in word else (node,):
         if end not in network.numbers:
             what = f"there is no node {end!r}"
             problem = Problem(
@@ -113,10 +113,10 @@ def _port(word: str, network: Topology, problems: list[Problem]) -> tuple[str, s
             )
             problems.append(problem)
             return None
-    if peer and (network.numbers[node], network.numbers[peer]) not in network.links:
+    if peer and network.port(node, peer) is None:
         near = sorted(b for a, b in network.links if a == network.numbers[node])
-        what = f"no link connects {node} and {peer}"
-        allowed = one_of(f"{node}:{network.names[other]}" for other in near)
+        what, _ = network.no_link(node, peer)
+        allowed = one_of(f"{node}:{network.end_names[other]}" for other in near)
         problems.append(Problem(f"--port {word}", what, allowed))
         return None
     return node, peer

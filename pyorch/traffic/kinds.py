@@ -166,7 +166,7 @@ class Ring(_Routed):
         network = check.scene.network
         switches = np.flatnonzero(network.kinds == SWITCH).tolist()
         for a, b in itertools.pairwise([*switches, switches[0]]):
-            if (a, b) not in network.links:
+            if not network.neighbours_by(a, b):
                 what = f"there is no link from {network.names[a]} to {network.names[b]}"
                 check.add("kind", what, "a topology of kind ring")
                 return None
@@ -189,7 +189,7 @@ class Ring(_Routed):
         network = check.scene.network
         paths = self._around(network)
         for a, b in sorted({pair for path in paths for pair in itertools.pairwise(path.tolist())}):
-            if network.links[a, b] in network.failed_links:
+            if network.links[network.egresses([a, b])[0]] in network.failed_links:
                 what = f"the link from {network.names[a]} to {network.names[b]}"
                 what += " has failed from the start, and the paths of a ring do not avoid it"
                 others = 'traffic of other kinds, such as "permutation", avoids it'

@@ -70,7 +70,7 @@ def check_path(
     """
     ends = (flow[1], flow[0]) if back else flow
     way = "dst to src" if back else "src to dst"
-    unknown = [name for name in path if name not in network.numbers]
+    unknown = [name for name in path if name.partition("#")[0] not in network.numbers]
     for name in unknown:
         tell(f"there is no node {name!r}", None, suggest(name, network.names))
     if unknown:
@@ -80,12 +80,12 @@ def check_path(
     for name in path[1:-1]:
         if network.is_host(name):
             tell(f"leads through host {name!r}", "switches between src and dst", None)
-    for a, b in itertools.pairwise(path):
-        link = network.links.get((network.numbers[a], network.numbers[b]))
-        if link is None:
-            around = ", ".join(network.neighbours(a)[:20])
-            tell(f"there is no link from {a} to {b}", f"{a} has links to {around}", None)
-        elif link in network.failed_links:
+    for before, b in itertools.pairwise(path):
+        a = before.partition("#")[0]
+        port = network.port(a, b)
+        if port is None:
+            tell(*network.no_link(a, b), None)
+        elif network.links[port] in network.failed_links:
             tell(f"the link from {a} to {b} has failed from the start", None, None)
 
 
@@ -134,7 +134,13 @@ class PathBook:
                 self._ack_paths.setdefault(flow, back[dst, src])
 
     def _numbers(self, path: Sequence[str]) -> Nodes:
-        return np.array([self._network.numbers[name] for name in path], dtype=np.uint32)
+        network = self._network
+        numbers = [network.numbers.get(name) for name in path]
+        for place, number in enumerate(numbers):
+            if number is None:  # by one of several links
+                port = network.port(path[place - 1].partition("#")[0], path[place])
+                numbers[place] = None if port is None else port[1]
+        return np.array(numbers, dtype=np.uint32)
 
     def _by_ends(self, paths: Sequence[Sequence[str]]) -> Mapping[tuple[int, int], Nodes]:
         numbered = [self._numbers(path) for path in paths]

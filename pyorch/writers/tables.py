@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Sequence
 
 from pyorch.base.lazy import nx
 from pyorch.base.units import format_rate, format_time
-from pyorch.network.topology import HOST
+from pyorch.network.topology import HOST, Topology
 from pyorch.writers.scenes import Scene, Written, finite, left_out, up_links, waits_of
 
 
 def graphml(scene: Scene) -> Written:
     """Return network.graphml, with the role of nodes, rate and delay of links; and messages.csv."""
     network = scene.network
-    graph = nx.Graph()
+    graph = nx.MultiGraph() if network.bundles else nx.Graph()
     for name, kind in zip(network.names, network.kinds.tolist(), strict=True):
         graph.add_node(name, role="host" if kind == HOST else "switch")
     for a, b, rate, delay in _links(scene):
@@ -49,6 +50,12 @@ def _links(scene: Scene) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def _spelled(network: Topology, path: Sequence[int]) -> str:
+    """Return a path by names, each link by its own."""
+    ends = [network.end_names[neighbour] for _, neighbour in network.egresses(path)]
+    return " > ".join([network.names[path[0]], *ends])
+
+
 def _with_messages(scene: Scene, name: str, text: str) -> Written:
     flows, network = scene.flows, scene.network
     waits = waits_of(flows)
@@ -73,7 +80,7 @@ def _with_messages(scene: Scene, name: str, text: str) -> Written:
             cells += [f"m{flow}", after, str(delay) if after else ""]
         if flows.paths:
             path = flows.paths.get(flow)
-            cells.append("" if path is None else " > ".join(network.names[n] for n in path))
+            cells.append("" if path is None else _spelled(network, path.tolist()))
         rows.append(",".join(cells))
     found = Written({name: text, "messages.csv": "\n".join(rows) + "\n"})
     found.left_out += left_out(scene, paths=True, classes=True)

@@ -287,7 +287,7 @@ DeadlockMonitor::Report(lossless::Summary& summary) const
     summary["deadlock_trigger_ps"] = time(trigger ? trigger->time : -1);
     summary["deadlock_trigger_node"] = trigger ? trigger->node : -1;
     summary["deadlock_trigger_peer"] =
-        trigger ? m_fabric.GetNode(trigger->node).GetPort(trigger->port).GetPeerId() : -1.0;
+        trigger ? m_fabric.GetNode(trigger->node).GetPort(trigger->port).GetNeighbour() : -1.0;
     summary["deadlock_trigger_is_host"] =
         trigger && trigger->reason == DeadlockOracle::Reason::HOST ? 1 : 0;
     // on the cycle: the trigger paused one of the queues waiting for each other

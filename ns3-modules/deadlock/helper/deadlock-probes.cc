@@ -91,7 +91,7 @@ class DeadlockProbe : public observe::Probe
             part->push_back(what);
             order->push_back(static_cast<uint32_t>(at));
             node->push_back(ofNode);
-            peer->push_back(m_fabric->GetNode(ofNode).GetPort(port).GetPeerId());
+            peer->push_back(m_fabric->GetNode(ofNode).GetPort(port).GetNeighbour());
             cls->push_back(ofClass);
             time->push_back(when);
             reason->push_back(0);
@@ -130,7 +130,8 @@ class DeadlockProbe : public observe::Probe
                 egress->back() =
                     pause.egress == lossless::NO_PORT
                         ? -1
-                        : int64_t{m_fabric->GetNode(pause.node).GetPort(pause.egress).GetPeerId()};
+                        : int64_t{
+                              m_fabric->GetNode(pause.node).GetPort(pause.egress).GetNeighbour()};
             }
         }
     }
@@ -176,14 +177,16 @@ class PauseTreeProbe : public observe::Probe
         const auto peerOf = [&fabric](const DeadlockOracle::Pause& pause) {
             const bool toAPort = pause.egress < fabric.GetNode(pause.node).GetNPorts() &&
                                  pause.reason != DeadlockOracle::Reason::HOST;
-            return toAPort ? int64_t{fabric.GetNode(pause.node).GetPort(pause.egress).GetPeerId()}
-                           : int64_t{-1};
+            return toAPort
+                       ? int64_t{fabric.GetNode(pause.node).GetPort(pause.egress).GetNeighbour()}
+                       : int64_t{-1};
         };
-        DeadlockMonitor::Of(fabric).GetOracle().TraceHolds([=](const DeadlockOracle::Hold& hold) {
+        DeadlockMonitor::Of(fabric).GetOracle().TraceHolds([=, &fabric](
+                                                               const DeadlockOracle::Hold& hold) {
             start->push_back(hold.start);
             end->push_back(lossless::NowPs());
             node->push_back(hold.side.node);
-            peer->push_back(hold.pause.node);
+            peer->push_back(fabric.GetNode(hold.side.node).GetPort(hold.side.port).GetNeighbour());
             cls->push_back(hold.side.cls);
             cause->push_back(peerOf(hold.pause));
             depth->push_back(hold.depth);

@@ -6,16 +6,11 @@
 #include "facade-flow-paths.h"
 
 #include "ns3/lossless-fabric.h"
-#include "ns3/lossless-refusal.h"
-
-#include <algorithm>
 
 namespace ns3
 {
 namespace facade
 {
-
-using lossless::Refuse;
 
 void
 FlowPaths::Pin(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
@@ -54,7 +49,8 @@ FlowPaths::RouteAnswers(uint32_t flow, const Hops& hops)
             std::vector<uint32_t> path{m_ends[flow].second};
             for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop)
             {
-                path.push_back(hop->first);
+                const lossless::FabricNode& node = m_fabric.GetNode(hop->first);
+                path.push_back(node.GetPort(hop->second).GetPeer().GetNeighbour());
             }
             m_problems << routes.PinAnswers(flow, path);
         }
@@ -65,19 +61,6 @@ FlowPaths::RouteAnswers(uint32_t flow, const Hops& hops)
 bool
 FlowPaths::Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
 {
-    const auto stray = std::find_if(nodes, nodes + n, [this](uint32_t node) {
-        return node >= m_fabric.GetNNodes();
-    });
-    if (stray != nodes + n)
-    {
-        Refuse("the path of flow ",
-               flow,
-               " contains node ",
-               *stray,
-               "; there are ",
-               m_fabric.GetNNodes(),
-               ", counted from 0");
-    }
     const auto [src, dst] = m_ends[flow];
     const bool leads =
         n >= 3 && nodes[0] == (answers ? dst : src) && nodes[n - 1] == (answers ? src : dst);

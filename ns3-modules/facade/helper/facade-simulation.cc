@@ -241,12 +241,12 @@ Simulation::SetNodeAttribute(uint32_t node,
 
 void
 Simulation::SetPortAttribute(uint32_t node,
-                             uint32_t peer,
+                             uint32_t neighbour,
                              const std::string& typeId,
                              const std::string& name,
                              const std::string& value)
 {
-    m_impl->fabric->SetPortAttribute(node, peer, typeId, name, value);
+    m_impl->fabric->SetPortAttribute(node, neighbour, typeId, name, value);
 }
 
 void

@@ -39,6 +39,10 @@ namespace facade
  * something that does not exist, and std::logic_error when it comes too early or too late. In
  * Python these are exceptions of Python.
  *
+ * A neighbour, a node on a path, and the column `peer` of a table is the number of a node. Where
+ * two switches have several links, the number of all nodes + 2 link is the first node of a link,
+ * reached by that link, and one more its second node.
+ *
  * A process has one clock and one built Simulation: delete it before the next one's Build.
  */
 class Simulation
@@ -131,10 +135,10 @@ class Simulation
                           const std::string& name,
                           const std::string& value);
     /// Set an attribute on a single port, or on its flow controls. After AddLinks.
-    /// @param node number of its node. @param peer number of the neighbour that it leads to.
+    /// @param node number of its node. @param neighbour the one that it leads to; see the class.
     /// @param typeId full TypeId name. @param name attribute name. @param value in ns-3's syntax.
     void SetPortAttribute(uint32_t node,
-                          uint32_t peer,
+                          uint32_t neighbour,
                           const std::string& typeId,
                           const std::string& name,
                           const std::string& value);
@@ -191,7 +195,8 @@ class Simulation
     /// @param flow its number. @param on ps. @param off ps between bursts.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
     /// Pin a flow to a path.
-    /// @param flow its number. @param nodes all nodes from source to destination. @param n count.
+    /// @param flow its number. @param nodes all nodes from source to destination; see the class.
+    /// @param n count.
     void SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n);
     /// Pin flows to paths. Their ACKs, NACKs and CNPs take the reverse paths, unless SetAckPaths or
     /// SetAckRouting is used.

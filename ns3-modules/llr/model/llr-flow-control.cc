@@ -148,8 +148,7 @@ Llr::Llr()
 std::string
 Llr::Where() const
 {
-    return m_port->GetNode().GetName() + " port to " + m_port->GetPeer().GetNode().GetName() +
-           ": Llr: ";
+    return m_port->GetNode().GetName() + " port to " + m_port->GetNeighbourName() + ": Llr: ";
 }
 
 uint32_t

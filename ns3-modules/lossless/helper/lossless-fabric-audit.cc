@@ -76,7 +76,7 @@ FabricAudit::CheckDemand(const Port& port)
     const BufferDemand& demand = buffer.GetDemand(port.GetIndex());
     std::ostringstream problems;
     const std::string where =
-        port.GetNode().GetName() + " port to " + port.GetPeer().GetNode().GetName() + ": ";
+        port.GetNode().GetName() + " port to " + port.GetNeighbourName() + ": ";
     // One problem for all classes with the same deficiency.
     const auto lacking = [&buffer](const BufferDemand::Part& part, const auto& have) {
         uint8_t cls = 0;

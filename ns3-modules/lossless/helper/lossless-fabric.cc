@@ -481,9 +481,9 @@ Fabric::Adopt(uint32_t node, const Routes::Table& table)
 }
 
 void
-Fabric::Divert(uint32_t node, uint32_t dst, uint32_t neighbour)
+Fabric::Divert(uint32_t node, uint32_t dst, uint16_t port)
 {
-    m_routes.Divert(node, dst, neighbour);
+    m_routes.Divert(node, dst, port);
     m_routesTrace(dst);
 }
 
@@ -502,7 +502,8 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     {
         Refuse("a route leads from a switch to a host, not from node ", node, " to node ", dst);
     }
-    if (!FindPort(node, neighbour))
+    const Port* port = FindPort(node, neighbour);
+    if (!port)
     {
         Refuse("there is no link from ", m_nodes[node]->GetName(), " to node ", neighbour);
     }
@@ -516,12 +517,12 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     }
     if (at.IsZero())
     {
-        m_routes.Divert(node, dst, neighbour);
+        m_routes.Divert(node, dst, port->GetIndex());
     }
     else
     {
         m_changes = true;
-        Simulator::Schedule(at, &Fabric::Divert, this, node, dst, neighbour);
+        Simulator::Schedule(at, &Fabric::Divert, this, node, dst, port->GetIndex());
     }
     if (!until.IsStrictlyNegative())
     {
@@ -557,16 +558,16 @@ Fabric::SetNodeAttribute(uint32_t node,
 
 void
 Fabric::SetPortAttribute(uint32_t node,
-                         uint32_t peer,
+                         uint32_t neighbour,
                          const std::string& type,
                          const std::string& name,
                          const std::string& value)
 {
     RequireOpen("SetPortAttribute");
-    Port* port = FindPort(node, peer);
+    Port* port = FindPort(node, neighbour);
     if (!port)
     {
-        Refuse("node ", node, " has no port to node ", peer);
+        Refuse("node ", node, " has no port to node ", neighbour);
     }
     SetAttributeOf(ObjectsOf(*port), GetPortName(node, port->GetIndex()), type, name, value);
 }
@@ -586,10 +587,31 @@ Fabric::CheckSimulator() const
 }
 
 void
+Fabric::NameParallelLinks()
+{
+    for (uint32_t node = 0; node < m_nodes.size(); ++node)
+    {
+        std::map<uint32_t, uint32_t> links; // by neighbour
+        for (const Routes::Edge& edge : m_routes.GetEdges(node))
+        {
+            ++links[edge.peer];
+        }
+        for (const Routes::Edge& edge : m_routes.GetEdges(node))
+        {
+            if (links[edge.peer] > 1)
+            {
+                m_nodes[node]->GetPort(edge.port).SetNeighbour(GetNNodes() + edge.farEnd);
+            }
+        }
+    }
+}
+
+void
 Fabric::Build()
 {
     RequireOpen("Build");
     CheckSimulator();
+    NameParallelLinks();
     for (const uint32_t link : m_downAtStart)
     {
         m_routes.SetLink(m_links[link].a, m_links[link].portA, false);
@@ -668,8 +690,7 @@ Fabric::AddNames() const
 std::string
 Fabric::GetPortName(uint32_t node, uint16_t port) const
 {
-    const PortOwner& peer = m_nodes[node]->GetPort(port).GetPeer().GetNode();
-    return m_nodes[node]->GetName() + ":" + peer.GetName();
+    return m_nodes[node]->GetName() + ":" + m_nodes[node]->GetPort(port).GetNeighbourName();
 }
 
 FabricNode&
@@ -689,20 +710,10 @@ Fabric::GetNNodes() const
 }
 
 Port*
-Fabric::FindPort(uint32_t node, uint32_t peer) const
+Fabric::FindPort(uint32_t node, uint32_t neighbour) const
 {
-    if (node >= m_nodes.size())
-    {
-        return nullptr;
-    }
-    for (const Routes::Edge& edge : m_routes.GetEdges(node))
-    {
-        if (edge.peer == peer)
-        {
-            return &m_nodes[node]->GetPort(edge.port);
-        }
-    }
-    return nullptr;
+    const Routes::Edge* edge = node < m_nodes.size() ? m_routes.FindEdge(node, neighbour) : nullptr;
+    return edge ? &m_nodes[node]->GetPort(edge->port) : nullptr;
 }
 
 Routes&

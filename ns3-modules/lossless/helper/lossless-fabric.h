@@ -141,7 +141,7 @@ class Fabric : public Object
     /// Add a host.
     /// @param name its name. @param host the host, created elsewhere. @return its number.
     uint32_t AddHost(const std::string& name, Ptr<FabricNode> host);
-    /// Add a link.
+    /// Add a link. Two switches may have several; each is a port of its own.
     /// @param a node. @param b node. @param rate rate. @param delay delay. @return its number.
     uint32_t AddLink(uint32_t a, uint32_t b, DataRate rate, Time delay);
     /// Take a link down.
@@ -158,16 +158,16 @@ class Fabric : public Object
                           const std::string& value);
     /// Set an attribute on a single port, or on its flow controls. Precondition: all links have
     /// been added, and SetNodeAttribute has been called for its node, whose values it overrides.
-    /// @param node number of its node. @param peer the neighbour that it leads to.
+    /// @param node number of its node. @param neighbour the one that it leads to, see FindPort.
     /// @param type TypeId name. @param name attribute. @param value value in ns-3's spelling.
     void SetPortAttribute(uint32_t node,
-                          uint32_t peer,
+                          uint32_t neighbour,
                           const std::string& type,
                           const std::string& name,
                           const std::string& value);
     /// Let a switch send frames for a host to a given neighbour for some time, regardless of
     /// shortest paths: a wrong or not yet updated route.
-    /// @param node the switch. @param dst host. @param neighbour next node.
+    /// @param node the switch. @param dst host. @param neighbour next node, see FindPort.
     /// @param at start; 0: from the beginning.
     /// @param until when it returns to shortest paths; negative: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Time until);
@@ -185,12 +185,15 @@ class Fabric : public Object
     FabricNode& GetNode(uint32_t node) const;
     /// The number of nodes. @return count.
     uint32_t GetNNodes() const;
-    /// The port of a node that leads to a neighbour.
-    /// @param node number. @param peer number. @return the port, or nullptr.
-    Port* FindPort(uint32_t node, uint32_t peer) const;
+    /// The port of a node that leads to a neighbour. Precondition: all nodes have been added.
+    /// @param node number.
+    /// @param neighbour its number; where two nodes have several links, GetNNodes() + 2 link names
+    /// the port to the first node of a link, and one more that to its second.
+    /// @return the port, or nullptr.
+    Port* FindPort(uint32_t node, uint32_t neighbour) const;
     /// The name of a port, as in experiment files.
     /// @param node node it belongs to. @param port its index.
-    /// @return "s0:h0", the port of s0 that leads to h0.
+    /// @return "s0:h0", the port of s0 that leads to h0; "s0:s1#2" that of their second link.
     std::string GetPortName(uint32_t node, uint16_t port) const;
     /// The routes. @return routes.
     Routes& GetRoutes();
@@ -235,12 +238,13 @@ class Fabric : public Object
     };
 
     void CheckSimulator() const;
+    void NameParallelLinks();
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();
     void SetLink(uint32_t link, bool up);
     void UpdateRoutes();
     void Adopt(uint32_t node, const Routes::Table& table);
-    void Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
+    void Divert(uint32_t node, uint32_t dst, uint16_t port);
     void Restore(uint32_t node, uint32_t dst);
 
     TypeSettings m_types;                                      //!< attributes of new objects

@@ -641,6 +641,128 @@ class AstrayTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Two switches with several links: each is a port of its own.
+ */
+class ParallelTest : public TestCase
+{
+  public:
+    ParallelTest()
+        : TestCase("parallel links have names, equal shares, failures and paths of their own")
+    {
+    }
+
+  private:
+    /**
+     * @brief Count by which of the links of s0 to s1 flows leave.
+     *
+     * @param flows how many flows
+     * @return by port of s0
+     */
+    std::map<uint16_t, int> Shares(uint32_t flows) const
+    {
+        std::map<uint16_t, int> shares;
+        for (uint32_t flow = 0; flow < flows; ++flow)
+        {
+            ++shares[m_fabric->GetRoutes()
+                         .Trace(m_hosts[0], FrameOf(m_hosts[0], m_hosts[1], flow))[1]
+                         .second];
+        }
+        return shares;
+    }
+
+    /// Note the shares during the run.
+    void Note()
+    {
+        m_noted.push_back(Shares(300));
+    }
+
+    void DoRun() override
+    {
+        constexpr int FLOWS = 3000;
+        m_fabric = CreateObject<Fabric>();
+        for (const char* name : {"s0", "s1"})
+        {
+            m_fabric->AddSwitch(name);
+        }
+        for (const char* name : {"h0", "h1"})
+        {
+            m_hosts.push_back(m_fabric->AddHost(name, CreateObject<TestNode>()));
+        }
+        const auto link = [this](uint32_t a, uint32_t b) {
+            return m_fabric->AddLink(a, b, DataRate("10Gbps"), MicroSeconds(1));
+        };
+        link(0, m_hosts[0]);
+        const uint32_t first = link(0, 1);
+        link(1, m_hosts[1]);
+        const uint32_t second = link(1, 0); // its first node is s1
+        link(0, 1);
+        m_fabric->FailLink(second, MicroSeconds(10), MicroSeconds(20));
+        // frames for h1 leave by the first link for a while
+        m_fabric->DivertRoute(0, m_hosts[1], 4 + 2 * first + 1, MicroSeconds(30), MicroSeconds(40));
+        m_fabric->Build();
+
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetPortName(0, 0), "s0:h0", "a single link has no number");
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetPortName(0, 1), "s0:s1#1", "the first");
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetPortName(0, 2), "s0:s1#2", "the second");
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetPortName(1, 2), "s1:s0#2", "from its other end");
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetNode(0).GetPort(0).GetNeighbour(), 2, "a node");
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->GetNode(0).GetPort(2).GetNeighbour(),
+                              4 + 2 * second,
+                              "s1 is the first node of its second link");
+        for (uint16_t port = 0; port < 4; ++port)
+        {
+            Port& one = m_fabric->GetNode(0).GetPort(port);
+            NS_TEST_ASSERT_MSG_EQ(m_fabric->FindPort(0, one.GetNeighbour()),
+                                  &one,
+                                  "found by the number that names it");
+        }
+        NS_TEST_ASSERT_MSG_EQ(m_fabric->FindPort(1, 4 + 2 * second),
+                              nullptr,
+                              "an end is named from the other one only");
+
+        const auto shares = Shares(FLOWS);
+        NS_TEST_ASSERT_MSG_EQ(shares.size(), 3, "the hash uses all links");
+        for (const auto& [port, count] : shares)
+        {
+            // binomial: mean n/3, five deviations of sqrt(2n/9)
+            NS_TEST_ASSERT_MSG_EQ_TOL(count, FLOWS / 3, 5 * std::sqrt(2.0 * FLOWS / 9), "share");
+        }
+        for (const uint16_t port : {1, 2, 3})
+        {
+            Routes& routes = m_fabric->GetRoutes();
+            const uint32_t end = m_fabric->GetNode(0).GetPort(port).GetNeighbour();
+            NS_TEST_ASSERT_MSG_EQ(routes.Pin(7, {m_hosts[0], 0, end, m_hosts[1]}), "", "a path");
+            Frame frame = FrameOf(m_hosts[0], m_hosts[1], 7);
+            frame.pinned = true;
+            NS_TEST_ASSERT_MSG_EQ(routes.Next(0, frame), port, "over the link that it names");
+            std::swap(frame.src, frame.dst);
+            NS_TEST_ASSERT_MSG_EQ(routes.Next(1, frame),
+                                  m_fabric->GetNode(0).GetPort(port).GetPeer().GetIndex(),
+                                  "answers come back over the same");
+        }
+        for (const int64_t time : {5, 15, 25, 35, 45})
+        {
+            Simulator::Schedule(MicroSeconds(time), &ParallelTest::Note, this);
+        }
+        Simulator::Run();
+        const std::vector<std::size_t> links{3, 2, 3, 1, 3};
+        for (std::size_t i = 0; i < links.size(); ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(m_noted[i].size(), links[i], "links in use, part " << i);
+        }
+        NS_TEST_ASSERT_MSG_EQ(m_noted[1].contains(2), false, "not the one that failed");
+        NS_TEST_ASSERT_MSG_EQ(m_noted[3].contains(1), true, "the one of the diversion");
+        Simulator::Destroy();
+        m_fabric->Dispose();
+    }
+
+    Ptr<Fabric> m_fabric;                         //!< the network
+    std::vector<uint32_t> m_hosts;                //!< h0 and h1
+    std::vector<std::map<uint16_t, int>> m_noted; //!< shares, in time
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Routes that change during a run: diverted ones, and switches that learn late of a link.
  */
 class ChangeTest : public TestCase
@@ -844,7 +966,7 @@ class DetourTest : public TestCase
         routes.Compute();
         NS_TEST_ASSERT_MSG_EQ((detours(0, 5) == Ports{1}), true, "1 would send it back");
         NS_TEST_ASSERT_MSG_EQ((detours(1, 5) == Ports{0}), true, "its link is down");
-        routes.Divert(3, 5, 0);
+        routes.Divert(3, 5, routes.FindEdge(3, 0)->port);
         NS_TEST_ASSERT_MSG_EQ(detours(0, 5).empty(), true, "3 sends it back, too");
     }
 
@@ -914,6 +1036,7 @@ class RoutesTestSuite : public TestSuite
         AddTestCase(new BalanceTest, TestCase::Duration::QUICK);
         AddTestCase(new PinTest, TestCase::Duration::QUICK);
         AddTestCase(new AstrayTest, TestCase::Duration::QUICK);
+        AddTestCase(new ParallelTest, TestCase::Duration::QUICK);
         AddTestCase(new ChangeTest, TestCase::Duration::QUICK);
         AddTestCase(new DetourTest, TestCase::Duration::QUICK);
     }

@@ -24,7 +24,9 @@ FileName(std::string name)
     std::replace_if(
         name.begin(),
         name.end(),
-        [](unsigned char c) { return !std::isalnum(c) && c != '.' && c != '_' && c != '+'; },
+        [](unsigned char c) {
+            return !std::isalnum(c) && c != '.' && c != '_' && c != '+' && c != '#';
+        },
         '_');
     return name;
 }
@@ -58,7 +60,7 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, lossless::Port& port)
         m_serializers = std::make_shared<const FrameSerializers>(nodes);
     }
     const std::string name =
-        FileName(port.GetNode().GetName()) + "-" + FileName(port.GetPeer().GetNode().GetName());
+        FileName(port.GetNode().GetName()) + "-" + FileName(port.GetNeighbourName());
     std::string file = prefix + name + ".pcap";
     if (!m_files.insert(file).second)
     {

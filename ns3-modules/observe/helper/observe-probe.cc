@@ -161,7 +161,7 @@ PortColumns::Append(const Port& port, uint8_t cls)
 {
     m_time->push_back(lossless::NowPs());
     m_node->push_back(port.GetNodeId());
-    m_peer->push_back(port.GetPeerId());
+    m_peer->push_back(port.GetNeighbour());
     m_cls->push_back(cls);
 }
 

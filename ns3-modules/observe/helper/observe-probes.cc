@@ -351,7 +351,7 @@ class PauseProbe : public Probe
         m_start->push_back(start);
         m_end->push_back(NowPs());
         m_node->push_back(port.GetNodeId());
-        m_peer->push_back(port.GetPeerId());
+        m_peer->push_back(port.GetNeighbour());
         m_cls->push_back(cls);
         m_side->push_back(side);
     }
@@ -408,7 +408,7 @@ class DropProbe : public Probe
         m_time->push_back(NowPs());
         m_node->push_back(node->GetId());
         m_peer->push_back(frame.ingress < node->GetNPorts()
-                              ? node->GetPort(frame.ingress).GetPeerId()
+                              ? node->GetPort(frame.ingress).GetNeighbour()
                               : node->GetId());
         m_cls->push_back(frame.cls);
         m_cause->push_back(static_cast<uint8_t>(cause));
@@ -468,7 +468,7 @@ class ControlProbe : public Probe
         {
             m_time->push_back(NowPs());
             m_node->push_back(port.GetNodeId());
-            m_peer->push_back(port.GetPeerId());
+            m_peer->push_back(port.GetNeighbour());
             m_opcode->push_back(frame.control->opcode);
             m_classes->push_back(frame.control->classes);
             m_bytes->push_back(frame.bytes + static_cast<int64_t>(port.GetOverhead()));
@@ -524,7 +524,7 @@ class ControlValueProbe : public Probe
         ForEachClass(classes & frame.control->classes, [&](uint8_t cls) {
             m_time->push_back(NowPs());
             m_node->push_back(port.GetNodeId());
-            m_peer->push_back(port.GetPeerId());
+            m_peer->push_back(port.GetNeighbour());
             m_opcode->push_back(frame.control->opcode);
             m_cls->push_back(cls);
             m_value->push_back(frame.control->value[cls]);
@@ -601,7 +601,7 @@ class FrameProbe : public Probe
     {
         m_time->push_back(NowPs());
         m_node->push_back(port.GetNodeId());
-        m_peer->push_back(port.GetPeerId());
+        m_peer->push_back(port.GetNeighbour());
         m_kind->push_back(static_cast<uint8_t>(frame.kind));
         m_cls->push_back(frame.cls);
         m_flow->push_back(frame.flow);
@@ -670,7 +670,7 @@ class FlowLinkProbe : public Probe
             m_first->push_back(row.first);
             m_last->push_back(row.last);
             m_node->push_back(row.port->GetNodeId());
-            m_peer->push_back(row.port->GetPeerId());
+            m_peer->push_back(row.port->GetNeighbour());
             m_cls->push_back(row.cls);
             m_flow->push_back(row.flow);
             m_bytes->push_back(row.bytes);

@@ -111,18 +111,22 @@ Tagger::Read(std::vector<Classes>& table) const
         (problems << ... << parts) << "\n";
     };
     const uint16_t ports = m_node->GetNPorts();
-    std::map<std::string, uint16_t> towards;
+    std::map<std::string, std::vector<uint16_t>> towards; // a neighbour may have several links
     for (uint16_t port = 0; port < ports; ++port)
     {
-        towards[m_node->GetPort(port).GetPeer().GetNode().GetName()] = port;
+        towards[m_node->GetPort(port).GetPeer().GetNode().GetName()].push_back(port);
     }
     const auto portsOf = [&](const std::string& text, const std::string& rule) {
         std::vector<uint16_t> found;
         for (const std::string& word : WordsOf(text))
         {
             const auto place = towards.find(word);
-            place == towards.end() ? tell("'", word, "' in '", rule, "' is not a neighbour")
-                                   : found.push_back(place->second);
+            if (place == towards.end())
+            {
+                tell("'", word, "' in '", rule, "' is not a neighbour");
+                continue;
+            }
+            found.insert(found.end(), place->second.begin(), place->second.end());
         }
         return found;
     };

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pyorch.addons.lab.cuts import Judged, entries_without, fewest_links, fewest_turns, name_of_turn
-from pyorch.addons.lab.drive import route_tables
+from pyorch.addons.lab.drive import refuse_bundles, route_tables
 from pyorch.addons.lab.explicit import LISTS, case_of, tables_of, tables_of_run
 from pyorch.addons.lab.rules import AGENT as TAGGER
 from pyorch.addons.lab.tags import tags_of
@@ -118,6 +118,11 @@ def _tagger(spec: RunSpec, types: Catalogue, base: Content) -> Cure:
 def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
     """Routes without a cycle of dependencies: up-down routing, and paths without some links."""
     network = topology.build(spec.setting.topology)
+    try:
+        refuse_bundles(network)
+    except UserError as error:
+        yield Cure("other routes", WAYS, "", None, error.problems[0].what)
+        return
     free = _unpinned(spec, types, base)
     updown = UpDown.of(network)
     about = updown.price.words if updown.price else ""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pyorch.base.errors import Problem, UserError
 from pyorch.base.lazy import nx
 from pyorch.network.cycles import Egress
 from pyorch.network.topology import SWITCH, Topology
@@ -158,6 +159,15 @@ class Routes:
                 break
         path = (*back[:0:-1], *way, *on[1:]) if back and on else ()
         return path if len(set(path)) == len(path) else ()
+
+
+def refuse_bundles(network: Topology) -> None:
+    """Raise UserError if two nodes have several links, which the laboratory does not know."""
+    if network.bundles:
+        node, neighbours = next((one, of) for (one, _), of in network.bundles.items())
+        names = f"{network.names[node]} and {network.names[network.far(neighbours[0])]}"
+        what = f"{names} have {len(neighbours)} links; the laboratory knows one between two nodes"
+        raise UserError([Problem("topology", what, None, 'of a file: parallel = "merge"')])
 
 
 def route_tables(network: Topology, entries: Entries) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyorch.addons.lab.case import Case, Flow, Link, Part
+from pyorch.addons.lab.drive import refuse_bundles
 from pyorch.base.fields import NEVER, Table
 from pyorch.base.fields import written as spelled
 from pyorch.base.units import format_bytes, format_rate, format_time
@@ -36,6 +37,7 @@ def case_of(spec: RunSpec, types: Catalogue, ways: Mapping[int, Sequence[int]]) 
     """Make a run explicit. ways: by flow number, the nodes on the flow's path, if known."""
     setting = spec.setting
     network = topology.build(setting.topology)
+    refuse_bundles(network)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     names = network.names
     kinds = network.kinds.tolist()

@@ -24,7 +24,7 @@ from pyorch.addons.lab.cuts import (
     fewest_turns,
     name_of_turn,
 )
-from pyorch.addons.lab.drive import Cycle, Entries
+from pyorch.addons.lab.drive import Cycle, Entries, refuse_bundles
 from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
 from pyorch.addons.lab.tags import MOST_CLASSES, tags_of
 from pyorch.addons.lab.updown import UpDown, most_bounces, orders
@@ -241,6 +241,7 @@ def prevent(network: Topology, root: str = "", entries: Entries | None = None) -
     entries: [[route]] entries at the start; elsewhere all shortest paths over the links that are up
     then. Raises UserError if there is no such switch.
     """
+    refuse_bundles(network)
     switches = [one for one in network.names if not network.is_host(one)]
     if root and root not in switches:
         what = f"there is no switch {root!r}"

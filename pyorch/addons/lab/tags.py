@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyorch.addons.lab.drive import refuse_bundles
 from pyorch.addons.lab.explicit import tables_of_run
 from pyorch.addons.lab.rules import AGENT, KEY
 from pyorch.addons.lab.updown import UpDown, most_bounces, orders
@@ -91,6 +92,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
     """
     setting = spec.setting
     network = topology.build(setting.topology)
+    refuse_bundles(network)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
     given = [path.tolist()[1:-1] for path in flows.paths.values()]
     buffer = section_of(types, setting.attributes, "buffer") or {}

@@ -143,27 +143,29 @@ def cells_of(network: Topology) -> list[Cells]:
     layers = layers_of(network)
     tier = [layers.get(node, -1) for node in range(len(network.names))]
     near: list[list[int]] = [[] for _ in network.names]
-    for a, b in zip(network.a.tolist(), network.b.tolist(), strict=True):
-        near[a].append(b)
-        near[b].append(a)
+    for node, neighbour in network.links:
+        near[node].append(neighbour)
     up, down = [], []
     for low in sorted(set(tier)):
         nodes = [node for node, mine in enumerate(tier) if mine == low]
         for high in sorted(set(tier)):
             links = {
-                node: [other for other in sorted(near[node]) if tier[other] == high]
+                node: [one for one in sorted(near[node]) if tier[network.far(one)] == high]
                 for node in nodes
             }
             if low < 0 <= high:  # a switch of many hosts, not the other way round
                 switches = [node for node, mine in enumerate(tier) if mine == high]
-                lists = [[(h, s) for h in sorted(near[s]) if tier[h] < 0] for s in switches]
+                lists = [
+                    [network.reverse((s, h)) for h in sorted(near[s]) if tier[network.far(h)] < 0]
+                    for s in switches
+                ]
             else:
                 lists = [[(node, other) for other in links[node]] for node in nodes]
             if high < low or not any(lists):
                 continue
             up.append(_cells(network, lists))
             if high > low:
-                down.append(_cells(network, [[(b, a) for a, b in one] for one in lists]))
+                down.append(_cells(network, [[network.reverse(one) for one in of] for of in lists]))
     return [*up, *reversed(down)]
 
 
@@ -172,10 +174,8 @@ def _cells(network: Topology, lists: Sequence[Sequence[Egress]]) -> Cells:
     from itertools import zip_longest
 
     every = [egress for one in lists for egress in one]
-    names = [
-        _range([network.names[node] for node in sorted({egress[end] for egress in every})])
-        for end in (0, 1)
-    ]
+    ends = ({node for node, _ in every}, {network.far(neighbour) for _, neighbour in every})
+    names = [_range([network.names[node] for node in sorted(nodes)]) for nodes in ends]
     columns, rows = len(lists), max(map(len, lists))
     if rows > columns and len(every) > columns:
         wide = min(_LINE_OF_CELLS, len(every))
@@ -207,7 +207,7 @@ class Panel:
 
     def name(self, egress: Egress) -> str:
         """The name of an egress: "leaf0 → spine1"."""
-        return " → ".join(self.network.names[node] for node in egress)
+        return " → ".join(self.network.end_names[node] for node in egress)
 
     def most(self, egresses: Sequence[Egress]) -> str:
         """A summary of some of the egresses: their mean, and the largest."""
@@ -219,7 +219,7 @@ class Panel:
 
     def table(self) -> pd.DataFrame:
         """The data behind it, one row per egress."""
-        loads, names = self.loads, self.network.names
+        loads, names = self.loads, self.network.end_names
         paused = {} if loads.paused is None else {"paused": loads.paused}
         return pd.DataFrame(
             {

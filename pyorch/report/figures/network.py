@@ -170,11 +170,12 @@ class DeadlockMap(_Map):
             cyclic = episodes[episodes["kind"] == 0]
             if len(cyclic) > self.episode:
                 row = cyclic.iloc[self.episode]
-                return data.run(key), _episode(int(row["episode"]), float(row["formed_ps"]), parts)
+                number, formed = int(row["episode"]), float(row["formed_ps"])
+                return (run := data.run(key)), _episode(run.network, number, formed, parts)
         raise FigureError("none of these runs deadlocked")
 
 
-def _episode(number: int, formed: float, parts: pd.DataFrame) -> Episode:
+def _episode(network: Topology, number: int, formed: float, parts: pd.DataFrame) -> Episode:
     mine = parts[parts["episode"] == number].sort_values("order")
 
     def egresses(part: str) -> list[Egress]:
@@ -183,7 +184,7 @@ def _episode(number: int, formed: float, parts: pd.DataFrame) -> Episode:
 
     chain = mine[mine["part"] == _PARTS["chain"]]
     # the port that paused belongs to the node; what it paused is its neighbour's egress
-    held = [(int(peer), int(node)) for node, peer in egresses("chain")]
+    held = [network.reverse((int(node), int(peer))) for node, peer in egresses("chain")]
     return Episode(
         formed=formed,
         cycle=tuple(egresses("cycle")),

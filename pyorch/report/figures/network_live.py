@@ -85,10 +85,10 @@ def _slider(times: Sequence[float], shown: int) -> dict[str, Any]:
 def _links(picture: Picture, *, down: bool) -> dict[str, Any]:
     """Both directions of every link that is up, or of every one that is down."""
     network = picture.network
-    ends = zip(network.a.tolist(), network.b.tolist(), strict=True)
     failed = set(network.failed_links)
-    shown = [link for number, link in enumerate(ends) if (number in failed) == down]
-    egresses = [egress for a, b in shown for egress in ((a, b), (b, a))][:: 2 if down else 1]
+    shown = [port for port, link in network.links.items() if (link in failed) == down]
+    forth = shown[: len(shown) // 2]
+    egresses = [one for port in forth for one in (port, network.reverse(port))][:: 1 + down]
     return {
         **_lines(picture, egresses),
         "mode": "lines",
@@ -104,7 +104,7 @@ def _lines(picture: Picture, egresses: Sequence[Egress]) -> dict[str, Any]:
     xs: list[float | None] = []
     ys: list[float | None] = []
     texts: list[str] = []
-    names = picture.network.names
+    names = picture.network.end_names
     for egress in egresses:
         (x0, y0), (x1, y1) = picture.ends(egress)
         xs += [*_places((x0, x1)), None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -55,7 +55,7 @@ class PauseTree(FigureModel):
     def draw(self, data: ReportData) -> Drawn:
 
         run = data.run(self.rows_of(data)["hash"].iloc[0])
-        lines = grow(self._holds(run))
+        lines = grow(self._holds(run), run.network.far)
         if not lines:
             raise FigureError("no port was paused")
         shown = lines[: self.most]
@@ -115,8 +115,10 @@ NOTE = (
 )
 
 
-def grow(holds: pd.DataFrame) -> list[Line]:
+def grow(holds: pd.DataFrame, far: Callable[[int], int] = int) -> list[Line]:
     """Return the lines of the tree: congestion points by cost, each with its victims.
+
+    far: the node of a neighbour, where two nodes have several links.
 
     A victim is below the port whose pause caused its own; if causes form a cycle, it is below the
     first.
@@ -130,7 +132,7 @@ def grow(holds: pd.DataFrame) -> list[Line]:
         holds[list(columns)].astype(int).itertuples(index=False), times, strict=True
     ):
         node, peer, cause, depth, root_node, root_peer = values
-        parent = (peer, cause) if depth > 0 else None
+        parent = (far(peer), cause) if depth > 0 else None
         roots[root_node, root_peer][node, peer][parent] += paused
     lines: list[Line] = []
     totals = {

@@ -34,6 +34,8 @@ SCALE = 290.0
 """Points per unit of the layout at which gaps have these sizes; larger pictures keep them."""
 _SWITCH_GAP, _HOST_GAP = 0.05, 0.025
 """Gap between a node and the lines of its links [units of the layout]."""
+_BESIDE = 0.05
+"""Distance between the links of the same two switches [units of the layout]."""
 _MARGINS = (32.0, 32.0, 35.0)
 """Margins next to the nodes, below and above them [pt]."""
 _UPRIGHT = 34.0
@@ -113,14 +115,14 @@ class Map:
         axes.set_aspect("equal")
         axes.set_xlim(*self.limits(scale)[0])
         axes.set_ylim(*self.limits(scale)[1])
-        ends = list(zip(self.network.a.tolist(), self.network.b.tolist(), strict=True))
+        ends = list(self.network.links)[: len(self.network.a)]
         down = {ends[link]: 0.8 for link in sorted(self.network.failed_links)}
         up = [link for link in ends if link not in down]
         if len(up) > _MOST_PAIRS:
             thin = self.thinned(dict.fromkeys(up, 0.5), scale)
             free = Line(thin, _FREE, shift=0, head=0, order=1)
         else:
-            both = [egress for a, b in up for egress in ((a, b), (b, a))]
+            both = [egress for one in up for egress in (one, self.network.reverse(one))]
             free = Line(dict.fromkeys(both, 0.8), _FREE, head=0, order=1)
         self._line(axes, free, scale)
         self._line(axes, Line(down, _FREE, ":", shift=0, head=0, order=1), scale)
@@ -140,13 +142,14 @@ class Map:
         """
         layers: dict[frozenset[float], list[Egress]] = defaultdict(list)
         for egress in widths:
-            layers[frozenset(round(self.places[node][1], 6) for node in egress)].append(egress)
+            between = frozenset(round(place[1], 6) for place in self.places_of(egress))
+            layers[between].append(egress)
         found = dict(widths)
         for rows, egresses in layers.items():
             if len(egresses) > _FEW_LINES:
-                xs = [self.places[node][0] for egress in egresses for node in egress]
+                xs = [place[0] for egress in egresses for place in self.places_of(egress)]
                 area = scale * (max(xs) - min(xs)) * (max(rows) - min(rows))
-                lengths = {one: math.dist(*(self.places[node] for node in one)) for one in egresses}
+                lengths = {one: math.dist(*self.places_of(one)) for one in egresses}
                 covered = sum(widths[one] * length for one, length in lengths.items())
                 factor = min(1.0, _MOST_COVERED * area / covered)
                 found |= {one: factor * widths[one] for one in egresses}
@@ -170,9 +173,17 @@ class Map:
 
     def ends(self, egress: Egress, shift: float = 0.011, size: float = 1.0) -> tuple[Place, Place]:
         """Return where the line of an egress begins and ends; size: factor for the gaps."""
-        places = self.places[egress[0]], self.places[egress[1]]
-        gaps = [_HOST_GAP if node in self._hosts else _SWITCH_GAP for node in egress]
-        return _beside_line(places, (gaps[0] * size, gaps[1] * size), shift * size)
+        node, far = egress[0], self.network.far(egress[1])
+        beside = self.network.neighbours_by(node, far)
+        if len(beside) > 1:  # the links of two nodes lie side by side
+            middle = beside.index(egress[1]) - (len(beside) - 1) / 2
+            shift += (_BESIDE if node < far else -_BESIDE) * middle
+        gaps = [_HOST_GAP if end in self._hosts else _SWITCH_GAP for end in (node, far)]
+        return _beside_line(self.places_of(egress), (gaps[0] * size, gaps[1] * size), shift * size)
+
+    def places_of(self, egress: Egress) -> tuple[Place, Place]:
+        """Return where the two nodes of an egress are."""
+        return self.places[egress[0]], self.places[self.network.far(egress[1])]
 
     @cached_property
     def _hosts(self) -> frozenset[int]:
@@ -257,7 +268,7 @@ class Picture(Map):
 
     def table(self, time: float) -> pd.DataFrame:
         """Return what the picture says: node, peer, state at a time; and the chain."""
-        names = self.network.names
+        names = self.network.end_names
         rows = [
             {"what": state, "node": names[node], "peer": names[peer], "time_ps": time}
             for (node, peer), state in sorted(self.state(time).items())

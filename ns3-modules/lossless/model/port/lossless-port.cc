@@ -247,7 +247,7 @@ Port::GetService() const
     const bool isFifo = m_queueService == QueueService::FIFO;
     service.lanes = static_cast<uint16_t>(isFifo ? 1 : m_node->GetNPorts() + 1);
     const auto where = [this]() {
-        return m_node->GetName() + " port to " + m_peer->GetNode().GetName() + ": ";
+        return m_node->GetName() + " port to " + GetNeighbourName() + ": ";
     };
     const auto weights = *ReadByClass(m_weights);
     const auto minRates = *ReadByClass(m_minRates);
@@ -693,6 +693,35 @@ uint32_t
 Port::GetPeerId() const
 {
     return m_peer->GetNodeId();
+}
+
+void
+Port::SetNeighbour(uint32_t number)
+{
+    m_neighbour = number;
+}
+
+uint32_t
+Port::GetNeighbour() const
+{
+    return m_neighbour == ALL_NODES ? GetPeerId() : m_neighbour;
+}
+
+std::string
+Port::GetNeighbourName() const
+{
+    uint16_t place = 0;
+    uint16_t links = 0;
+    for (uint16_t index = 0; index < m_node->GetNPorts(); ++index)
+    {
+        if (m_node->GetPort(index).GetPeerId() == GetPeerId())
+        {
+            ++links;
+            place += index <= m_index;
+        }
+    }
+    const std::string& name = m_peer->GetNode().GetName();
+    return links > 1 ? name + "#" + std::to_string(place) : name;
 }
 
 int64_t

@@ -229,6 +229,15 @@ class Port : public LinkEnd
     uint32_t GetNodeId() const;
     /// @return number of the neighbour.
     uint32_t GetPeerId() const;
+    /// Name it in tables other than by its neighbour, to which several links lead.
+    /// @param number the name, see Routes::FindEdge.
+    void SetNeighbour(uint32_t number);
+    /// @return the number that names the port among those of its node, see Routes::FindEdge: that
+    /// of the neighbour, unless several links lead to it.
+    uint32_t GetNeighbour() const;
+    /// @return the name among the ports of its node: that of the neighbour, with #1, #2, ... if
+    /// several links lead to it.
+    std::string GetNeighbourName() const;
 
     /// @return the other end.
     Port& GetPeer() const
@@ -425,12 +434,13 @@ class Port : public LinkEnd
     int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
 
     // Constants
-    ClassService m_classService; //!< between classes
-    QueueService m_queueService; //!< within a class
-    uint32_t m_quantum;          //!< bytes per round and weight
-    std::string m_weights;       //!< by class
-    std::string m_minRates;      //!< by class
-    std::string m_maxRates;      //!< by class
+    uint32_t m_neighbour{ALL_NODES}; //!< GetNeighbour, if SetNeighbour was called
+    ClassService m_classService;     //!< between classes
+    QueueService m_queueService;     //!< within a class
+    uint32_t m_quantum;              //!< bytes per round and weight
+    std::string m_weights;           //!< by class
+    std::string m_minRates;          //!< by class
+    std::string m_maxRates;          //!< by class
 
     // Pauses
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent

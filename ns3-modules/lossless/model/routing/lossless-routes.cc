@@ -35,8 +35,9 @@ Routes::AddNode(bool isSwitch)
 void
 Routes::AddLink(uint32_t a, uint16_t portA, uint32_t b, uint16_t portB)
 {
-    m_edges[a].push_back(Edge{portA, b, portB, true});
-    m_edges[b].push_back(Edge{portB, a, portA, true});
+    m_edges[a].push_back(Edge{portA, b, portB, true, 2 * m_links + 1});
+    m_edges[b].push_back(Edge{portB, a, portA, true, 2 * m_links});
+    ++m_links;
 }
 
 void
@@ -193,19 +194,10 @@ Routes::Adopt(uint32_t node, Table table)
     m_tables[node] = std::move(table);
 }
 
-bool
-Routes::Divert(uint32_t node, uint32_t dst, uint32_t neighbour)
+void
+Routes::Divert(uint32_t node, uint32_t dst, uint16_t port)
 {
-    const auto& edges = m_edges[node];
-    const auto edge = std::find_if(edges.begin(), edges.end(), [neighbour](const Edge& e) {
-        return e.peer == neighbour;
-    });
-    if (edge == edges.end())
-    {
-        return false;
-    }
-    m_diverted[uint64_t{node} << 32 | dst] = edge->port;
-    return true;
+    m_diverted[uint64_t{node} << 32 | dst] = port;
 }
 
 bool
@@ -228,26 +220,24 @@ Routes::Follow(uint32_t flow, const std::vector<uint32_t>& nodes) const
     std::ostringstream problem;
     problem << "path of flow " << flow << ": ";
     Walk walk;
+    uint32_t at = nodes.front();
     for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
     {
-        if (i > 0 && !m_isSwitch[nodes[i]])
+        if (i > 0 && !m_isSwitch[at])
         {
-            problem << "it leads through node " << nodes[i]
-                    << ", which is a host and cannot forward\n";
+            problem << "it leads through node " << at << ", which is a host and cannot forward\n";
             walk.problem = problem.str();
             return walk;
         }
-        const auto& edges = m_edges[nodes[i]];
-        const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
-            return e.peer == nodes[i + 1] && e.up;
-        });
-        if (edge == edges.end())
+        const Edge* edge = FindEdge(at, nodes[i + 1], true);
+        if (!edge)
         {
-            problem << "there is no link that is up from node " << nodes[i] << " to node "
-                    << nodes[i + 1] << "\n";
+            problem << "there is no link that is up from node " << at << " to node " << nodes[i + 1]
+                    << "\n";
             walk.problem = problem.str();
             return walk;
         }
+        at = edge->peer;
         if (i > 0)
         {
             walk.forward.push_back(edge->port);
@@ -421,6 +411,18 @@ Routes::Trace(uint32_t src, const Frame& header) const
         node = m_edges[node][port].peer;
     }
     return hops;
+}
+
+const Routes::Edge*
+Routes::FindEdge(uint32_t node, uint32_t neighbour, bool up) const
+{
+    const auto count = static_cast<uint32_t>(m_edges.size());
+    const auto& edges = m_edges[node];
+    const auto edge = std::find_if(edges.begin(), edges.end(), [=](const Edge& e) {
+        return (neighbour < count ? e.peer == neighbour : e.farEnd == neighbour - count) &&
+               (e.up || !up);
+    });
+    return edge == edges.end() ? nullptr : &*edge;
 }
 
 const std::vector<Routes::Edge>&

@@ -42,6 +42,7 @@ class Routes
         uint32_t peer;     //!< node at the other end
         uint16_t peerPort; //!< port there
         bool up;           //!< usable
+        uint32_t farEnd;   //!< number of the other end: 2 link, + 1 at the link's second node
     };
 
     /// A path as the egress ports of the switches in order.
@@ -79,11 +80,10 @@ class Routes
     /// Update the forwarding table of a switch.
     /// @param node the switch. @param table its new table.
     void Adopt(uint32_t node, Table table);
-    /// Make a switch send frames for a host to a given neighbour, regardless of shortest paths.
-    /// Flows on pinned paths are not affected.
-    /// @param node the switch. @param dst host. @param neighbour next node.
-    /// @return false if there is no link between the two.
-    bool Divert(uint32_t node, uint32_t dst, uint32_t neighbour);
+    /// Make a switch send frames for a host by a given port, regardless of shortest paths. Flows on
+    /// pinned paths are not affected.
+    /// @param node the switch. @param dst host. @param port egress port.
+    void Divert(uint32_t node, uint32_t dst, uint16_t port);
     /// Does a switch divert frames for a host from the shortest paths?
     /// @param dst host. @return true if one does.
     bool IsDiverted(uint32_t dst) const;
@@ -93,12 +93,13 @@ class Routes
 
     /// Pin a flow to a path; its answers take the reverse path.
     /// @param flow its number.
-    /// @param nodes all nodes from source to destination, two at least; switches between them.
+    /// @param nodes all nodes from source to destination, two at least; switches between them. Each
+    /// is named as in FindEdge from the one before it.
     /// @return empty, or the problem of the path; then nothing is pinned.
     std::string Pin(uint32_t flow, const std::vector<uint32_t>& nodes);
     /// Pin the answers of a flow (ACK, NACK, CNP) to a path of their own.
     /// @param flow its number.
-    /// @param nodes all nodes from the flow's destination to its source, two at least.
+    /// @param nodes all nodes from the flow's destination to its source, as in Pin.
     /// @return empty, or the problem of the path; then nothing is pinned.
     std::string PinAnswers(uint32_t flow, const std::vector<uint32_t>& nodes);
     /// Route the answers of a flow by ECMP, whatever the path of its data frames.
@@ -142,6 +143,14 @@ class Routes
     /// @return (node, port) of each transmission; empty if there is no path.
     std::vector<std::pair<uint32_t, uint16_t>> Trace(uint32_t src, const Frame& header) const;
 
+    /// The link that leads from a node to a neighbour.
+    /// @param node its number.
+    /// @param neighbour the neighbour's number; where two nodes have several links, the number of
+    /// nodes + Edge::farEnd names one of them, and the neighbour's number the first.
+    /// @param up true: only links that are up.
+    /// @return the link end, or nullptr.
+    const Edge* FindEdge(uint32_t node, uint32_t neighbour, bool up = false) const;
+
     /// Links of a node.
     /// @param node its number. @return link ends.
     const std::vector<Edge>& GetEdges(uint32_t node) const;
@@ -175,6 +184,7 @@ class Routes
     void FindTree();
 
     std::vector<std::vector<Edge>> m_edges;    //!< per node
+    uint32_t m_links{0};                       //!< number of links
     std::vector<std::vector<uint16_t>> m_tree; //!< per node: ports of the spanning tree
     std::vector<bool> m_isSwitch;              //!< per node
     std::vector<uint32_t> m_salt;              //!< per node
