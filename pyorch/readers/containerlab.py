@@ -6,28 +6,30 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pyorch.base.errors import one_of, suggest
 from pyorch.readers.graphs import Edge, Graph, Tell, name_of, no_node, plain
 from pyorch.readers.plain_yaml import read_yaml
+
+_TOP = ("name", "prefix", "mgmt", "settings", "topology", "debug")
+_INNER = ("nodes", "links", "kinds", "groups", "defaults")
 
 
 def network(file: Path, label: str, tell: Tell) -> Graph | None:
     """Nodes and links of `topology` in a file of containerlab."""
     content = read_yaml(file, label)
-    inner = content.get("topology") if isinstance(content, dict) else None
-    nodes = inner.get("nodes") if isinstance(inner, dict) else None
-    links = inner.get("links", []) if isinstance(inner, dict) else None
-    if not isinstance(inner, dict) or not isinstance(nodes, dict) or not isinstance(links, list):
-        tell("", "is not a containerlab file", "topology: with nodes: and links:", None)
+    inner = _inner(content if isinstance(content, dict) else {}, tell)
+    if inner is None:
         return None
     graph = Graph()
-    for number, (key, of) in enumerate(nodes.items(), 1):
+    graph.left_out += [f"{str(key)[:80]}: it is not read" for key in content if key not in _TOP]
+    for number, (key, of) in enumerate(inner["nodes"].items(), 1):
         name = name_of(key)
         if name is None:  # also yes, no, on and off
             what = "its name is a truth value or empty in YAML"
             tell(f"topology.nodes, node {number}", what, "a string", "put the name in quotes")
         else:
             graph.nodes[name] = _whole(inner, of if isinstance(of, dict) else {})
-    for number, link in enumerate(links):
+    for number, link in enumerate(inner.get("links", [])):
         where = f"topology.links[{number}]"
         ends = list(_ends(link))
         if len(ends) != 2:
@@ -44,6 +46,25 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
                 Edge(ends[0], ends[1], where, labels if isinstance(labels, dict) else {})
             )
     return graph
+
+
+def _inner(content: Mapping[Any, Any], tell: Tell) -> Mapping[str, Any] | None:
+    """Return what is in `topology`, and note its unknown keys; None without nodes and links."""
+    inner = content.get("topology")
+    if (
+        not isinstance(inner, dict)
+        or not isinstance(inner.get("nodes"), dict)
+        or not isinstance(inner.get("links", []), list)
+    ):
+        near = (suggest(str(key), _TOP) for key in content)
+        hint = next((one for one in near if one and "'topology'" in one), None)
+        tell("", "is not a containerlab file", "topology: with nodes: and links:", hint)
+        return None
+    for key in inner:
+        if key not in _INNER:
+            what = f"unknown key {str(key)[:80]!r}"
+            tell("topology", what, one_of(_INNER), suggest(str(key), _INNER))
+    return inner
 
 
 def _whole(inner: Mapping[str, Any], of: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -51,11 +51,12 @@ class Servers:
 
 @dataclass
 class Graph:
-    """The content of a file. servers: if it says which hosts are in one."""
+    """The content of a file. servers: if it says which hosts are in one. left_out: not used."""
 
     nodes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
     servers: Servers | None = None
+    left_out: list[str] = field(default_factory=list)
 
 
 def degrees(graph: Graph) -> Counter[str]:

@@ -9,6 +9,7 @@ counted lines is free text there and here.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -65,9 +66,7 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     if kinds is None:
         return None
     graph = Graph({str(node): {"role": kind} for node, kind in enumerate(kinds)})
-    for number, words in lines:
-        if len(graph.edges) == head.links:
-            break
+    for number, words in itertools.islice(lines, head.links):
         edge = _edge(number, words, head.nodes, tell)
         if edge is None:
             return None
@@ -76,7 +75,20 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
         what = f"{len(graph.edges)} links, but its first line says {head.links}"
         tell("", what, "as many lines of links as it says", None)
         return None
+    more = _surplus(lines, (5,))
+    if more:
+        graph.left_out.append(f"{more} links more than the {head.links} that the first line says")
     return _with_servers(graph, head, tell) if head.nvswitches else graph
+
+
+def _surplus(lines: Iterator[tuple[int, list[str]]], lengths: Sequence[int]) -> int:
+    """Return how many lines below those that count are numbers like them, and not free text."""
+    return sum(
+        len(words) in lengths
+        and all(whole(word) is not None for word in words[:2])
+        and is_number(words[-1])
+        for _, words in lines
+    )
 
 
 def _head(words: Sequence[str]) -> _Head | None:
@@ -184,7 +196,9 @@ def _with_servers(graph: Graph, head: _Head, tell: Tell) -> Graph | None:
         return None
     nodes = {name: of for name, of in graph.nodes.items() if of["role"] != "nvswitch"}
     # a frame crosses two links: from a GPU to the NVSwitch, and from there to the other
-    return Graph(nodes, edges, Servers(head.size, rates[hosts[0]], 2 * delays.pop()))
+    return Graph(
+        nodes, edges, Servers(head.size, rates[hosts[0]], 2 * delays.pop()), graph.left_out
+    )
 
 
 def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
@@ -201,15 +215,16 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
         return None
     found = MessageList()
     wrong = 0
-    for number, words in lines:
-        if len(found.src) + wrong == count:
-            break
+    for number, words in itertools.islice(lines, count):
         if not _flow(found, number, words, tell):
             wrong += 1
     if len(found.src) + wrong < count:
         what = f"{len(found.src) + wrong} flows, but its first line says {count}"
         tell("", what, "as many lines of flows as it says", None)
         return None
+    more = _surplus(lines, (5, 6))
+    if more:
+        found.left_out.append(f"{more} flows more than the {count} that the first line says")
     return None if wrong else found
 
 

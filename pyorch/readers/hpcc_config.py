@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, nearest, suggest
 from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import (
     MAX_TIME,
@@ -54,6 +54,12 @@ def _whole(text: str) -> int:
     return found
 
 
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError("neither 0 nor 1")
+    return text == "1"
+
+
 def _fraction(text: str) -> float:
     return float(_number(text))
 
@@ -78,7 +84,7 @@ _SIMPLE: Mapping[str, tuple[str, str, Callable[[str], Any]]] = {
     "USE_DYNAMIC_PFC_THRESHOLD": (
         "buffer",
         "threshold",
-        lambda text: "static" if text == "0" else "dynamic",
+        lambda text: "dynamic" if _flag(text) else "static",
     ),
     "ERROR_RATE_PER_LINK": ("port", "loss_rate", _fraction),
     "SIMULATOR_STOP_TIME": ("run", "duration", _stop),
@@ -91,7 +97,7 @@ _OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
         "RP_TIMER": ("increase_interval", _microseconds),
         "EWMA_GAIN": ("gain", _fraction),
         "FAST_RECOVERY_TIMES": ("fast_recovery", _whole),
-        "CLAMP_TARGET_RATE": ("clamp_target", lambda text: text != "0"),
+        "CLAMP_TARGET_RATE": ("clamp_target", _flag),
         "RATE_AI": ("additive_increase", _rate),
         "RATE_HAI": ("hyper_increase", _rate),
         "MIN_RATE": ("min_rate", _rate),
@@ -109,8 +115,18 @@ _OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
         "MIN_RATE": ("min_rate", _rate),
     },
 }
-_ELSEWHERE = ("CC_MODE", "ENABLE_QCN", "KMIN_MAP", "KMAX_MAP", "PMAX_MAP", "HAS_WIN")
+_MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
+_FLAGS = ("CC_MODE", "ENABLE_QCN", "HAS_WIN")
 _FILES = {"TOPOLOGY_FILE": "network", "FLOW_FILE": "messages"}
+_ONE = {*_SIMPLE, *_FLAGS, *_FILES, *(name for of in _OF_CONTROL.values() for name in of)}
+"""Keys that have one value."""
+_UNUSED = (
+    "L2_BACK_TO_ZERO", "L2_WAIT_FOR_ACK", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "INT_MULTI",
+    "MULTI_RATE", "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "RATE_BOUND", "ACK_HIGH_PRIO",
+)  # fmt: skip
+_KNOWN = {*_ONE, *_MAPS, *_LEFT_OUT, *_UNUSED}
+Given = Mapping[str, tuple[int, list[str]]]
+"""The line and the values of every key."""
 
 
 def is_config(words: list[str]) -> bool:
@@ -120,41 +136,78 @@ def is_config(words: list[str]) -> bool:
 
 def read(file: Path, label: str) -> Settings:
     """Read a configuration. Raises UserError that names every line that cannot be read."""
-    given = _lines(file, label)
     found = Settings()
     problems: list[Problem] = []
-    control = _control(found, given)
+    given = _lines(file, label, problems)
+    control = _control(found, given, label, problems)
     known = dict(_SIMPLE)
     if control is not None:
         known |= {name: (control, *target) for name, target in _OF_CONTROL[control].items()}
-    used = {name: of for name, of in given.items() if of[1] and name not in _ELSEWHERE}
-    for name, (number, words) in used.items():
+    elsewhere = (*_FLAGS, *(_MAPS if control in _MARKED else ()))
+    used = {name: of for name, of in given.items() if name not in elsewhere}
+    for name, (_, words) in used.items():
         if name in _FILES:
             # it names the file as seen from the simulator's folder: only one beside this is read
             found.files[_FILES[name]] = PurePosixPath(words[0].replace("\\", "/")).name
         elif name in known:
             section, key, read_one = known[name]
-            try:
-                found.put(section, key, read_one(words[0]), f"{name} {' '.join(words)}")
-            except ValueError as error:
-                where = f"{label}: line {number}: {name}"
-                problems.append(Problem(where, f"{words[0][:80]!r} cannot be read: {error}"))
+            value = _value(given, name, read_one, label, problems)
+            found.put(section, key, value, f"{name} {words[0]}")
         elif not _is_off(name, words):
             why = _LEFT_OUT.get(name, "it has no counterpart under this congestion control")
-            found.left_out.append(f"{name} {' '.join(words)}: {why}")
+            hint = None if name in _KNOWN else suggest(name, _KNOWN - set(given))
+            found.left_out.append(f"{name} {' '.join(words)}: {hint or why}")
     if control in _MARKED:
         problems += _marking(found, given, label)
-    if control == "dcqcn" and given.get("HAS_WIN", (0, ["0"]))[1] == ["1"]:
-        found.put("queue_pair", "window_bdps", 1, "HAS_WIN 1")
+    _window(found, control, _value(given, "HAS_WIN", _flag, label, problems))
+    absent = [name for name in known if name not in (*given, "SIMULATOR_STOP_TIME")]
+    absent += [name for name in _MAPS if control in _MARKED and name not in given]
+    if absent:
+        found.assumed.append(f"not in {label}, so ours: {', '.join(absent)}")
     if problems:
         raise UserError(problems)
     return found
 
 
-def _lines(file: Path, label: str) -> dict[str, tuple[int, list[str]]]:
-    """Return the line and the values of every key."""
-    lines = words_of(read_text(file, label), "#")
-    return {key: (number, values) for number, (key, *values) in lines}
+def _lines(file: Path, label: str, problems: list[Problem]) -> Given:
+    """Return the line and the values of every key, and note what is wrong with their number."""
+    given: dict[str, tuple[int, list[str]]] = {}
+    for number, (key, *values) in words_of(read_text(file, label), "#"):
+        where = f"{label}: line {number}: {key}"
+        if key in given:
+            what = f"it is given a second time, after line {given[key][0]}"
+            problems.append(Problem(where, what, "each key once"))
+        elif not values or (key in _ONE and len(values) > 1):
+            what = f"it has {len(values)} values: {' '.join(values)[:80]!r}"
+            problems.append(Problem(where, what if values else "it has no value", "one value"))
+        else:
+            given[key] = (number, values)
+    return given
+
+
+def _value(
+    given: Given, name: str, read_one: Callable[[str], Any], label: str, problems: list[Problem]
+) -> Any:
+    """Return the value of a key; None without it, or where it cannot be read, which is noted."""
+    if name not in given:
+        return None
+    number, (text, *_) = given[name]
+    try:
+        return read_one(text)
+    except ValueError as error:
+        what = f"{text[:80]!r} cannot be read: {error}"
+        problems.append(Problem(f"{label}: line {number}: {name}", what))
+        return None
+
+
+def _window(found: Settings, control: str | None, given: bool | None) -> None:
+    """Note whether senders of DCQCN have a window; those of HPCC always have one."""
+    if control == "dcqcn" and given:
+        found.put("queue_pair", "window_bdps", 1, "HAS_WIN 1")
+    elif control == "dcqcn" and given is None:
+        found.assumed.append("HAS_WIN 0: senders have no window")
+    elif given is not None and control != "dcqcn" and not (control == "hpcc" and given):
+        found.left_out.append(f"HAS_WIN {given:d}: windows are as the congestion control has them")
 
 
 def _is_off(name: str, words: list[str]) -> bool:
@@ -163,10 +216,15 @@ def _is_off(name: str, words: list[str]) -> bool:
     return zero and name in ("LINK_DOWN", "ERROR_RATE_PER_LINK", "L2_BACK_TO_ZERO")
 
 
-def _control(found: Settings, given: Mapping[str, tuple[int, list[str]]]) -> str | None:
+def _control(found: Settings, given: Given, label: str, problems: list[Problem]) -> str | None:
     """Note and return the congestion control; None if there is none."""
-    mode = " ".join(given.get("CC_MODE", (0, ["1"]))[1])
-    if given.get("ENABLE_QCN", (0, ["1"]))[1] == ["0"]:
+    on = _value(given, "ENABLE_QCN", _flag, label, problems)
+    mode = str(_value(given, "CC_MODE", _whole, label, problems))
+    for name in ("ENABLE_QCN", "CC_MODE"):
+        if name not in given:
+            found.assumed.append(f"{name} 1: {label} does not say")
+    mode = mode if "CC_MODE" in given else "1"
+    if on is False:
         found.left_out.append("CC_MODE: ENABLE_QCN 0 switches congestion control off")
         return None
     control = CONTROLS.get(mode)
@@ -181,27 +239,15 @@ def _control(found: Settings, given: Mapping[str, tuple[int, list[str]]]) -> str
     return control
 
 
-def _marking(
-    found: Settings, given: Mapping[str, tuple[int, list[str]]], label: str
-) -> list[Problem]:
+def _marking(found: Settings, given: Given, label: str) -> list[Problem]:
     """Note where switches mark: the thresholds of the fastest rate, in proportion for others.
 
     Return the problems.
     """
-    maps: dict[str, dict[int, Decimal]] = {}
-    for name in ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP"):
-        number, words = given.get(name, (0, []))
-        count = whole(words[0]) if words else 0
-        pairs = list(zip(words[1::2], words[2::2], strict=False))
-        good = all(whole(rate) and is_number(value) for rate, value in pairs)
-        if not good or count is None or len(pairs) < count:
-            what = f"{' '.join(words)[:80]!r} is not a map of rates to thresholds"
-            allowed = "the number of pairs, then rate [bit/s] and threshold of each"
-            return [Problem(f"{label}: line {number}: {name}", what, allowed)]
-        maps[name] = {int(rate): Decimal(value) for rate, value in pairs[:count]}
-    fastest = max(set.intersection(*(set(of) for of in maps.values())), default=0)
-    if not fastest:
-        return []
+    maps = _maps(given, label)
+    if not isinstance(maps, dict):
+        return maps
+    fastest = max(maps[_MAPS[0]])
     section = "ecn-marking"
     for name, key in (("KMIN_MAP", "kmin"), ("KMAX_MAP", "kmax")):
         size = format_bytes(int(maps[name][fastest] * _KB))
@@ -214,4 +260,34 @@ def _marking(
             if value * fastest != maps[name][fastest] * rate:
                 told = f"{name} {rate} {value}: thresholds here are in proportion to the rate"
                 found.left_out.append(f"{told}, from that at {format_rate(fastest)}")
+    for rate, value in maps["PMAX_MAP"].items():
+        if value != maps["PMAX_MAP"][fastest]:
+            found.left_out.append(f"PMAX_MAP {rate} {value}: one share counts for all rates")
     return []
+
+
+def _maps(given: Given, label: str) -> dict[str, dict[int, Decimal]] | list[Problem]:
+    """Return the three maps of rates, or why there are none: no problem if the file has none."""
+    maps: dict[str, dict[int, Decimal]] = {}
+    lacking = [name for name in _MAPS if name not in given]
+    if len(lacking) == len(_MAPS):
+        return []
+    if lacking:
+        near = nearest(lacking[0], [name for name in given if name not in _KNOWN], 1)
+        hint = f"line {given[near[0]][0]} has {near[0]}" if near else None
+        return [Problem(label, f"{' and '.join(lacking)} missing", "all three maps, or none", hint)]
+    for name in _MAPS:
+        number, words = given[name]
+        count = whole(words[0])
+        pairs = list(zip(words[1::2], words[2::2], strict=False))
+        good = all(whole(rate) and is_number(value) for rate, value in pairs)
+        rates = {int(rate) for rate, _ in pairs} if good else set()
+        if not rates or len(rates) != count or len(words) != 1 + 2 * count:
+            what = f"{' '.join(words)[:80]!r} is not a map of rates to thresholds"
+            allowed = "the number of pairs, then rate [bit/s] and threshold of each"
+            return [Problem(f"{label}: line {number}: {name}", what, allowed)]
+        maps[name] = {int(rate): Decimal(value) for rate, value in pairs}
+        if set(maps[name]) != set(maps[_MAPS[0]]):
+            where = f"{label}: line {number}: {name}"
+            return [Problem(where, f"its rates are not those of {_MAPS[0]}", "the same rates")]
+    return maps

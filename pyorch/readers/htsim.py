@@ -70,6 +70,8 @@ def _count(found: _Matrix, words: Sequence[str]) -> str:
     count = whole(words[1]) if len(words) == 2 else None
     if words[0] not in _COUNTS or count is None or count > MOST_MESSAGES:
         return f"{' '.join(words)[:80]!r} is not a line of a connection matrix"
+    if words[0] in found.counts:
+        return f"a second {words[0]}"
     if words[0] == "Failures" and count:
         return "failures are not read: give failed_links in [topology]"
     found.counts[words[0]] = count
@@ -145,6 +147,9 @@ def _listed(found: _Matrix, tell: Tell) -> MessageList | None:
         if waited:
             listed.ids.append(str(number))
             listed.after.append(after)
+    priorities = sum("prio" in values for *_, values in found.rows)
+    if priorities:
+        listed.left_out.append(f"prio of {priorities} connections")
     return listed
 
 
@@ -158,6 +163,8 @@ _OF_TIER = (
 )  # fmt: skip
 _REAL = ("downlink_speed_gbps", "downlink_latency_ns", "switch_latency_ns", "oversubscribed")
 """Keys that may be fractions."""
+_USED = {"downlink_speed_gbps", "radix_down", "downlink_latency_ns"}
+"""Keys of a tier that always count; radix_up does below the top, bundle above the hosts."""
 _MOST = 10**9
 """Above any of them."""
 
@@ -244,15 +251,31 @@ def _fat_tree(
             tell(f"tier {tier}", what, "as many as there are links", None)
             return None
     graph = Graph({str(node): {"role": "host"} for node in range(nodes)})
+    graph.left_out += _unused(top, tiers)
     for name, count in (("tor", pods * in_pod), ("agg", pods * aggs), ("core", cores)):
         graph.nodes |= {f"{name}{number}": {"role": "switch"} for number in range(count)}
     for a, b, tier in _wires(nodes, pods, in_pod, aggs, down[0], cores):
-        of = tiers[tier]
-        rate = f"{round(of['downlink_speed_gbps'] * 1e9)}bps"
-        delay = f"{round(of.get('downlink_latency_ns', 0) * 1000)}ps"
-        edge = Edge(a, b, f"link {a} - {b}", {"rate": rate, "delay": delay})
+        edge = Edge(a, b, f"link {a} - {b}", _speed(tiers[tier]))
         graph.edges += [edge] * (bundle[tier] if tier else 1)
     return graph
+
+
+def _speed(of: Mapping[str, float]) -> dict[str, str]:
+    """Return the rate of the links below a tier, and their delay if it has one."""
+    delay = of.get("downlink_latency_ns")
+    rate = {"rate": f"{round(of['downlink_speed_gbps'] * 1e9)}bps"}
+    return rate if delay is None else {**rate, "delay": f"{round(delay * 1000)}ps"}
+
+
+def _unused(top: Mapping[str, float], tiers: Mapping[int, Mapping[str, float]]) -> Iterator[str]:
+    """Yield what a file says and its links do not."""
+    if len(tiers) == 2 and top.get("podsize", top["nodes"]) != top["nodes"]:
+        yield f"Podsize {top['podsize']:g}: two tiers are one pod"
+    for number, of in tiers.items():
+        used = _USED | {"radix_up" if number < len(tiers) - 1 else "", "bundle" if number else ""}
+        for key, value in of.items():
+            if key not in used and value != (key in ("bundle", "oversubscribed")):
+                yield f"tier {number}: {key} {value:g}"
 
 
 def _wires(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -47,14 +47,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     found = _Found()
     for file in files:
         _take(found, file)
-    if "settings" in found.files:
-        _configured(found, found.files["settings"])
-    if "switch" in found.files:
-        found.settings.add(sonic.read(found.files["switch"], found.files.get("profiles")))
-    elif "profiles" in found.files:
-        found.settings.left_out.append(f"{found.files['profiles'].name}: no switch is given")
-    if "nic" in found.files:
-        found.settings.add(mlxconfig.read(found.files["nic"], found.files["nic"].name))
+    _set(found)
     job = _job(found)
     given = found.files.get("network")
     if given is None and found.settings.network is None:
@@ -63,12 +56,8 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         hint = "name its file, too: invoke import topology.txt flow.txt --out my.toml"
         raise UserError([Problem(", ".join(file.name for file in files), what, allowed, hint)])
     graph: Graph = _read(found, given, "network") if given else Graph()
-    listed: MessageList | None = None
     of_messages = found.files.get("messages")
-    if of_messages and door.format_of(of_messages.name, "messages") != "csv":
-        listed = _read(found, of_messages, "messages")  # CSV is read with the experiment
-        if listed is not None and not listed.src:
-            found.settings.left_out.append(f"{found.files.pop('messages').name}: it has no flows")
+    listed = _listed(found, of_messages)
     topology = found.settings.network or {}
     slowest = parse_rate(topology.get("rate", networks.RATE))
     losses: list[dict[str, Any]] = []
@@ -80,9 +69,44 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         found.assumed += network.assumed
         found.settings.left_out += network.left_out
     found.assumed = found.settings.assumed + found.assumed
+    found.assumed += _schemes(found.settings)
     traffic = _traffic(found, listed, job, folder)
     run = _run(found, slowest, listed, job)
     return _text(found, [file.name for file in files], topology, [*losses, *traffic], run)
+
+
+def _set(found: _Found) -> None:
+    """Read the files of settings."""
+    if "settings" in found.files:
+        _configured(found, found.files["settings"])
+    if "switch" in found.files:
+        found.settings.add(sonic.read(found.files["switch"], found.files.get("profiles")))
+    for content, needs in (("profiles", "switch"), ("groups", "job")):
+        if content in found.files and needs not in found.files:
+            told = f"{found.files[content].name}: no {needs} is given"
+            found.settings.left_out.append(told)
+    if "nic" in found.files:
+        found.settings.add(mlxconfig.read(found.files["nic"], found.files["nic"].name))
+
+
+def _schemes(settings: Settings) -> Iterator[str]:
+    """Yield what is assumed of flow control, frames and congestion control."""
+    own = "headroom" in settings.sections.get("buffer", {})
+    ours = "" if own else ", headroom by our rule"
+    yield f"PFC on every link{ours}; headers and ACKs have our sizes"
+    if "congestion_control" not in settings.at_top:
+        yield "no congestion control"
+
+
+def _listed(found: _Found, file: Path | None) -> MessageList | None:
+    """Return the messages of a file; None of CSV, which is read with the experiment."""
+    if file is None or door.format_of(file.name, "messages") == "csv":
+        return None
+    listed: MessageList = _read(found, file, "messages")
+    if not listed.src:
+        found.settings.left_out.append(f"{found.files.pop('messages').name}: it has no flows")
+    found.settings.left_out += listed.left_out
+    return listed
 
 
 def _ends(file: Path | None, listed: MessageList | None) -> set[str]:

@@ -43,6 +43,7 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]
     if door.format_of(file.name, "network") is None:
         found.table["format"] = "hpcc"
     found.table |= {"rate": RATE, "delay": DELAY}
+    found.left_out += graph.left_out
     for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
         _attribute(found, graph, file.name, (key, default), names)
     graph = _connected(found, graph)

@@ -17,6 +17,7 @@ class MessageList:
 
     sizes: bytes. starts: ps, classes: 0..7; None or empty where the file has none. ids and after:
     names of messages, and of those that each waits for; empty if none waits. lines: of the file.
+    left_out: what is not used.
     """
 
     src: list[str] = field(default_factory=list)
@@ -27,6 +28,7 @@ class MessageList:
     ids: list[str] = field(default_factory=list)
     after: list[list[str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,11 @@ LINK_DOWN 0 0 0
 PINT_PROB 1.0
 """
 
+MAPS = (
+    "KMIN_MAP 1 100000000000 400\nKMAX_MAP 1 100000000000 1600\n",
+    "KMAX_MAP 1 100000000000 1600\nPMAX_MAP 1 100000000000 0.2\n",
+)
+
 
 def _write(folder: Path, **files: str) -> None:
     for name, text in files.items():
@@ -175,7 +180,22 @@ def test_a_rate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         ({"topology": NETWORK + "x", "other": NETWORK}, "a second file of network"),
         ({"topology": NETWORK.replace("100Gbps", "1Gb")}, "rate"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI 5furlongs\n"}, "c.txt: line 2: RATE_AI"),
-        ({"topology": NETWORK, "c": "CC_MODE 1\nKMIN_MAP 9 1\n"}, "c.txt: line 2: KMIN_MAP"),
+        (
+            {"topology": NETWORK, "c": f"CC_MODE 1\nKMIN_MAP 9 1\n{MAPS[1]}"},
+            "line 2: KMIN_MAP: '9 1'",
+        ),
+        ({"topology": NETWORK, "c": f"CC_MODE 1\n{MAPS[0]}"}, "PMAX_MAP missing"),
+        ({"topology": NETWORK, "c": f"CC_MODE 1\n{MAPS[0]}PMAXMAP 1 5 1\n"}, "line 4 has PMAXMAP"),
+        (
+            {"topology": NETWORK, "c": f"CC_MODE 1\n{MAPS[0]}PMAX_MAP 1 50000000000 1\n"},
+            "line 4: PMAX_MAP: its rates are not those of KMIN_MAP",
+        ),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI\n"}, "line 2: RATE_AI: it has no value"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI 50 Mb/s\n"}, "it has 2 values: '50 Mb/s'"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nCC_MODE 3\n"}, "a second time, after line 1"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nENABLE_QCN 2\n"}, "'2' cannot be read: neither 0"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nHAS_WIN yes\n"}, "line 2: HAS_WIN"),
+        ({"topology": NETWORK, "c": "CC_MODE 1\nCLAMP_TARGET_RATE 7\n"}, "CLAMP_TARGET_RATE: '7'"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nBUFFER_SIZE nan\n"}, "'nan' cannot be read: not a"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nRP_TIMER 1e999990\n"}, "line 2: RP_TIMER: '1e9999"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nL2_ACK_INTERVAL 1.5\n"}, "not a whole number"),
@@ -192,6 +212,61 @@ def test_what_cannot_be_imported_is_told(tmp_path: Path, files: dict[str, str], 
 
     with pytest.raises(UserError) as caught:
         run()
+    assert said in caught.value.render()
+
+
+def test_a_configuration_tells_what_it_lacks_and_what_is_not_used(tmp_path: Path) -> None:
+    """Keys with our values, keys that look like known ones, and flows and links beyond a count."""
+    topology = NETWORK.replace("4 1 3", "4 1 2")
+    flows = FLOWS.replace("2\n0", "1\n0", 1)
+    config = "CC_MODE 1\nRATE_AL 5\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\n"
+    _write(tmp_path, topology=topology, flow=flows, config=config + "HAS_WIN 1\n")
+    table, text = _imported(tmp_path, "config.txt")
+    assert table["queue_pair"]["window_bdps"] == 1
+    for said in (
+        "assumed: ENABLE_QCN 1: config.txt does not say",
+        "assumed: not in config.txt, so ours: PACKET_PAYLOAD_SIZE,",
+        ", RATE_AI, RATE_HAI, MIN_RATE, KMIN_MAP, KMAX_MAP, PMAX_MAP",
+        "assumed: PFC on every link, headroom by our rule; headers and ACKs have our sizes",
+        "left out: RATE_AL 5: did you mean 'RATE_AI'?",
+        "left out: 1 links more than the 2 that the first line says",
+        "left out: 1 flows more than the 1 that the first line says",
+    ):
+        assert f"# {said}" in text or said in text, said
+    _write(tmp_path, config="ENABLE_QCN 0\nCC_MODE 3\nTOPOLOGY_FILE topology.txt\nHAS_WIN 1\n")
+    table, text = _imported(tmp_path, "config.txt")
+    assert "congestion_control" not in table
+    assert "# assumed: no congestion control" in text
+    assert "# left out: HAS_WIN 1" in text
+
+
+def test_a_fat_tree_tells_what_it_lacks_and_what_is_not_used(tmp_path: Path) -> None:
+    """Links without a latency have the delay of [topology]; its queues are not simulated."""
+    tiers = "Nodes 4\nTiers 2\nPodsize 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\n"
+    tiers += "Radix_Up 1\nQueue_Down 80\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\n"
+    (tmp_path / "n.topo").write_text(tiers + "Downlink_Latency_ns 500\nSwitch_Latency_ns 30\n")
+    table, text = _imported(tmp_path, "n.topo")
+    assert "# assumed: 4 of 6 links have no delay: 1us" in text
+    for said in ("Podsize 2: two tiers are one pod", "tier 0: queue_down 80"):
+        assert f"# left out: {said}" in text
+    assert "# left out: tier 1: switch_latency_ns 30" in text
+    (tmp_path / "my.toml").write_text(text)
+    assert sorted(_network(tmp_path / "my.toml").delays) == [500_000] * 2 + [10**6] * 4
+    assert table["topology"]["delay"] == "1us"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("topolgy:\n  nodes: {a: {}}\n", "did you mean 'topology'?"),
+        ("topology:\n  nodes: {a: {}, b: {}}\n  link: []\n", "unknown key 'link'"),
+    ],
+)
+def test_a_lab_with_a_wrong_key_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    """A key that is spelled wrongly would leave the network without links."""
+    (tmp_path / "lab.yml").write_text(text)
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "lab.yml")
     assert said in caught.value.render()
 
 
