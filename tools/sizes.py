@@ -32,13 +32,13 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_070, "files setting plan.py"),
-    _feature("networks", 1_030, "network"),
-    _feature("networks from files", 420, "network/file.py"),
-    _feature("files of other tools", 2_690, "readers cli/bring.py"),
-    _feature("runs for other tools", 500, "writers cli/export.py"),
+    _feature("networks", 1_130, "network"),
+    _feature("networks from files", 385, "network/file.py"),
+    _feature("files of other tools", 2_860, "readers cli/bring.py"),
+    _feature("runs for other tools", 435, "writers cli/export.py"),
     _feature("traffic", 2_290, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
-    _feature("messages, units, paths, trust, ends of processes", 2_610, "base"),
+    _feature("messages, units, paths, trust, ends of processes", 2_615, "base"),
     _feature("a run", 1_110, "run"),
     _feature("many runs here, and their progress", 1_890, "engine"),
     _feature(
