@@ -58,7 +58,10 @@ size = "30KB"
 
 [[traffic]]
 kind = "collective"
-collectives = [{ name = "g", operation = "all_reduce", algorithm = "ring", size = "64KB" }]
+collectives = [
+    { name = "g", operation = "all_reduce", algorithm = "ring", size = "64KB" },
+    { name = "h", operation = "all_gather", algorithm = "ring", size = "64KB", after = ["g"] },
+]
 
 [[trace]]
 table = "queue"
@@ -214,17 +217,11 @@ RING = "switches = 3\nhosts_per_switch = 1"
 LEAVES = "leaves = 2\nspines = 2\nhosts_per_leaf = 2"
 CYCLE = 'kind = "ring"\nhops = 2'
 ONE = 'kind = "messages"\nmessages = [{ src = "h0", dst = "h3", size = "20KB" }]'
-BARRIER = (
-    'kind = "collective"\n'
-    'collectives = [{ name = "g", operation = "all_reduce", algorithm = "ring", size = "40KB" },\n'
-    '{ name = "h", operation = "all_gather", algorithm = "ring", size = "40KB", after = ["g"] }]'
-)
 STORM = '[[fault]]\nkind = "pause_storm"\nhost = "h0"\n'
 FAILURE = '\nfailures = [{ link = ["leaf0", "spine0"], down = "50us" }]'
 
 NEEDS_ONE_ORDER = {
     "cycle": ("ring", RING, CYCLE, "flows could be part of one"),
-    "waits": ("leaf_spine", LEAVES, BARRIER, "flows wait for others that end in other cells"),
     "rows": (
         "leaf_spine",
         LEAVES,

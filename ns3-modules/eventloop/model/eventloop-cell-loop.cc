@@ -68,6 +68,7 @@ CellLoop::End::End(CellLoop* loop)
 CellLoop::CellLoop()
 {
     s_cells = this;
+    m_isRanked = true;
 }
 
 CellLoop::~CellLoop()
@@ -87,8 +88,8 @@ CellLoop::DoDispose()
         std::for_each(heap.Get().begin(), heap.Get().end(), &EventLoop::Forget);
     }
     m_heaps.clear();
-    m_latest = nullptr;
-    m_earliestStop = nullptr;
+    m_last = nullptr;
+    m_horizon = nullptr;
     if (s_cells == this)
     {
         s_cells = nullptr;
@@ -120,7 +121,7 @@ CellLoop::NoteNext(std::size_t cell)
         return;
     }
     m_next[cell] = NextOf(entries.front().time);
-    m_work.Push(Entry{entries.front().time, cell, 0});
+    m_work[ColourOf(cell)].Push(Entry{entries.front().time, cell, 0});
 }
 
 [[gnu::always_inline]] inline void
@@ -145,51 +146,101 @@ CellLoop::PushInto(std::size_t cell, const Entry& entry)
 }
 
 void
-CellLoop::SetWindow(int64_t window)
+CellLoop::SetWindow(int64_t window, bool alternates)
 {
-    NS_ABORT_MSG_IF(m_cell != 0, "SetWindow() was called while a cell runs");
+    NS_ABORT_MSG_IF(m_inCells && m_cell != 0, "SetWindow() was called while a cell runs");
     NS_ABORT_MSG_IF(window < 0, "a window of " << window << " time steps");
     window = std::min(window, m_mostWindow.GetTimeStep());
     if (window == m_window)
     {
         return;
     }
-    std::vector<Entry> pending = TakePending();
-    m_heaps.push_back(std::exchange(m_global, EventHeap()));
-    for (const EventHeap& heap : m_heaps)
+    if (m_inCells)
     {
-        pending.insert(pending.end(), heap.Get().begin(), heap.Get().end());
+        LeaveCells();
     }
-    m_heaps.clear();
-    m_next.clear();
-    m_work = EventHeap();
     m_window = window;
-    for (const Entry& entry : pending)
+    m_colours = alternates ? 1 : 0;
+    m_reviews = FIRST_REVIEWS;
+    if (window > 0)
     {
-        if (window == 0)
-        {
-            EventLoop::Insert(entry.time, entry.key, entry.what);
-        }
-        else if (entry.key < IN_CELL)
-        {
-            m_global.Push(entry);
-        }
-        else
-        {
-            NS_ABORT_MSG_IF(!(entry.what & OCCURRENCE),
-                            "SetWindow() was called when an event of a cell, scheduled by "
-                            "ns3::Simulator, was pending");
-            PushInto(
-                reinterpret_cast<const Occurrence*>(entry.what - OCCURRENCE)->GetPlace().GetCell(),
-                entry);
-        }
+        EnterCells();
     }
 }
 
 void
-CellLoop::SetEarliestStop(std::function<int64_t()> earliest)
+CellLoop::SetHorizon(std::function<int64_t()> earliest)
 {
-    m_earliestStop = std::move(earliest);
+    m_horizon = std::move(earliest);
+}
+
+uint16_t
+CellLoop::CellOf(const Entry& entry) const
+{
+    if (entry.key < IN_CELL)
+    {
+        return 0;
+    }
+    return entry.what & OCCURRENCE
+               ? reinterpret_cast<const Occurrence*>(entry.what - OCCURRENCE)->GetPlace().GetCell()
+               : m_cellOf.at(reinterpret_cast<const EventImpl*>(entry.what));
+}
+
+void
+CellLoop::EnterCells()
+{
+    m_inCells = true;
+    m_cell = 0;
+    m_visits = 0;
+    m_eventsBefore = m_executed;
+    m_done = {};
+    m_instant = 0;
+    for (const Entry& entry : TakePending())
+    {
+        const uint16_t cell = CellOf(entry);
+        cell == 0 ? m_global.Push(entry) : PushInto(cell, entry);
+    }
+    m_cellOf.clear();
+}
+
+void
+CellLoop::LeaveCells()
+{
+    m_inCells = false;
+    std::vector<Entry> pending = m_global.Get();
+    m_global = EventHeap();
+    for (std::size_t cell = 0; cell < m_heaps.size(); ++cell)
+    {
+        for (const Entry& entry : m_heaps[cell].Get())
+        {
+            pending.push_back(entry);
+            if (!(entry.what & OCCURRENCE))
+            {
+                m_cellOf[reinterpret_cast<const EventImpl*>(entry.what)] =
+                    static_cast<uint16_t>(cell);
+            }
+        }
+    }
+    m_heaps.clear();
+    m_next.clear();
+    m_work = {};
+    ResetWheel();
+    for (const Entry& entry : pending)
+    {
+        EventLoop::Insert(entry.time, entry.key, entry.what);
+    }
+    m_reviewsLeft = m_reviews;
+    m_reviews = std::min(2 * m_reviews, MOST_REVIEWS);
+}
+
+void
+CellLoop::Review()
+{
+    if (m_window > 0 && --m_reviewsLeft == 0)
+    {
+        m_leave = true;
+        m_stop = true;
+    }
 }
 
 // Pending events
@@ -203,8 +254,8 @@ CellLoop::Insert(int64_t time, Key key, uintptr_t what)
         if (place.GetCell() != 0) [[likely]]
         {
             key = place.GetRank(Place::SaltOf(time));
-            m_window > 0 ? InsertIntoCell(place.GetCell(), time, key, what)
-                         : EventLoop::Insert(time, key, what);
+            m_inCells ? InsertIntoCell(place.GetCell(), time, key, what)
+                      : EventLoop::Insert(time, key, what);
             return;
         }
     }
@@ -214,7 +265,8 @@ CellLoop::Insert(int64_t time, Key key, uintptr_t what)
 inline void
 CellLoop::InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what)
 {
-    if (cell != m_cell && m_cell != 0 && time <= m_last) [[unlikely]]
+    const Entry entry{time, key, what};
+    if (cell != m_cell && m_cell != 0 && !m_done[ColourOf(cell)].Before(entry)) [[unlikely]]
     {
         AbortEarly(time - m_now, m_window);
     }
@@ -223,7 +275,7 @@ CellLoop::InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what)
         const auto* occurrence = reinterpret_cast<const Occurrence*>(what - OCCURRENCE);
         __builtin_prefetch(occurrence->GetSubject(), 1);
     }
-    PushInto(cell, Entry{time, key, what});
+    PushInto(cell, entry);
 }
 
 /// Add an event that ns3::Simulator schedules, that has no place yet, or whose time is not a usual
@@ -242,10 +294,14 @@ CellLoop::InsertUnplaced(int64_t time, Key key, uintptr_t what)
     }
     else if (IsInCell())
     {
-        cell = m_cell;
+        cell = FindCell();
         key |= IN_CELL;
+        if (!m_inCells)
+        {
+            m_cellOf[reinterpret_cast<const EventImpl*>(what)] = cell;
+        }
     }
-    if (m_window == 0)
+    if (!m_inCells)
     {
         EventLoop::Insert(time, key, what);
     }
@@ -259,6 +315,16 @@ CellLoop::InsertUnplaced(int64_t time, Key key, uintptr_t what)
     }
 }
 
+/// The cell of the current event. Precondition: IsInCell().
+/// @return its number.
+uint16_t
+CellLoop::FindCell() const
+{
+    return m_inCells || !(m_what & OCCURRENCE)
+               ? m_cell
+               : reinterpret_cast<const Occurrence*>(m_what - OCCURRENCE)->GetPlace().GetCell();
+}
+
 uint16_t
 CellLoop::Adopt(Occurrence& occurrence)
 {
@@ -266,10 +332,7 @@ CellLoop::Adopt(Occurrence& occurrence)
     {
         return cell;
     }
-    // In one order any cell will do: it only tells such events from global ones.
-    const uint16_t cell = m_adopter != 0 ? m_adopter
-                          : IsInCell()   ? std::max<uint16_t>(m_cell, 1)
-                                         : 0;
+    const uint16_t cell = m_adopter != 0 ? m_adopter : IsInCell() ? FindCell() : 0;
     if (cell != 0)
     {
         occurrence.SetPlace(Place(cell, m_adopted++));
@@ -291,8 +354,9 @@ CellLoop::Extract(const EventId& id)
         heap.RemoveAt(static_cast<std::size_t>(found - entries.begin()));
         return true;
     };
-    if (m_window == 0)
+    if (!m_inCells)
     {
+        m_cellOf.erase(id.PeekEventImpl());
         return EventLoop::Extract(id);
     }
     for (std::size_t cell = 0; cell < m_heaps.size(); ++cell)
@@ -312,7 +376,7 @@ CellLoop::Extract(const EventId& id)
 bool
 CellLoop::IsFinished() const
 {
-    if (m_window == 0)
+    if (!m_inCells)
     {
         return EventLoop::IsFinished();
     }
@@ -334,17 +398,26 @@ CellLoop::IsExpired(const EventId& id) const
         return EventLoop::IsExpired(id);
     }
     return !id.PeekEventImpl() || id.PeekEventImpl()->IsCancelled() ||
-           id.PeekEventImpl() == PeekPointer(m_latest);
+           id.PeekEventImpl() == PeekPointer(m_last);
 }
 
 void
 CellLoop::PreEventHook(const EventId& id)
 {
-    if (m_latest)
+    if (m_last)
     {
-        m_latest->Cancel();
+        m_last->Cancel();
     }
-    m_latest = id.PeekEventImpl();
+    m_last = id.PeekEventImpl();
+    if (!m_inCells)
+    {
+        const auto found = m_cellOf.find(id.PeekEventImpl());
+        m_cell = found == m_cellOf.end() ? 0 : found->second;
+        if (m_cell != 0)
+        {
+            m_cellOf.erase(found);
+        }
+    }
 }
 
 uint32_t
@@ -359,7 +432,16 @@ CellLoop::GetContext() const
 void
 CellLoop::Stop()
 {
-    if (m_window > 0 || !IsInCell())
+    if (m_inCells && m_cell != 0)
+    {
+        NS_ABORT_MSG_IF(m_limit.time > m_now,
+                        "Simulator::Stop() was called by an event of a cell, at "
+                            << m_now << " time steps, when other cells may have gone further; call "
+                            << "Simulator::Stop(delay) before the run, or choose another "
+                            << "SimulatorImplementationType");
+        EventLoop::Stop();
+    }
+    else if (m_inCells || !IsInCell())
     {
         EventLoop::Stop();
     }
@@ -373,61 +455,182 @@ CellLoop::Stop()
 void
 CellLoop::Run()
 {
-    if (m_window == 0)
-    {
-        EventLoop::Run();
-        m_key = CONTEXT_MASK;
-        return;
-    }
     m_stop = false;
-    while (!m_stop)
+    for (bool again = true; again;)
     {
-        while (!m_work.Get().empty() &&
-               NextOf(m_work.Get().front().time) != m_next[m_work.Get().front().key])
+        if (m_inCells)
         {
-            m_work.Pop();
-        }
-        const auto& work = m_work.Get();
-        const auto& global = m_global.Get();
-        if (!global.empty() && (work.empty() || global.front().time <= work.front().time))
-        {
-            Happen(m_global.Pop());
-        }
-        else if (!work.empty())
-        {
-            RunWindow(work.front().time);
+            again = RunCells();
         }
         else
         {
-            return;
+            EventLoop::Run();
+            if (std::exchange(m_leave, false))
+            {
+                EnterCells();
+            }
+            again = m_inCells; // also after a call of SetWindow
         }
+    }
+    m_cell = 0;
+    m_what = 0;
+    m_key = CONTEXT_MASK;
+}
+
+/// Run in cells. @return false: the run is over; true: it goes on in one order.
+bool
+CellLoop::RunCells()
+{
+    m_stop = false;
+    m_latest = m_now;
+    while (!m_stop)
+    {
+        const uint64_t first = FirstOf(0);
+        const uint64_t second = m_colours ? FirstOf(1) : NONE;
+        const uint64_t next = std::min(first, second);
+        const auto& global = m_global.Get();
+        if (!global.empty() && NextOf(global.front().time) <= next)
+        {
+            Happen(m_global.Pop());
+            m_latest = std::max(m_latest, m_now);
+            if (!m_inCells)
+            {
+                return !m_stop; // it has called SetWindow
+            }
+            continue;
+        }
+        if (next == NONE)
+        {
+            break;
+        }
+        if (m_visits >= COUNTED_VISITS)
+        {
+            const uint64_t events = m_executed - std::exchange(m_eventsBefore, m_executed);
+            if (events < uint64_t{FEW_EVENTS} * std::exchange(m_visits, 0))
+            {
+                m_now = static_cast<int64_t>(next - 1);
+                LeaveCells();
+                return true;
+            }
+            m_reviews = FIRST_REVIEWS;
+        }
+        RunWindow(first, second);
+    }
+    m_now = m_latest;
+    return false;
+}
+
+/// The first event of the cells of a colour.
+/// @param colour 0 or 1. @return its time as NextOf; NONE: there is none.
+uint64_t
+CellLoop::FirstOf(uint32_t colour)
+{
+    EventHeap& work = m_work[colour];
+    while (!work.Get().empty() && NextOf(work.Get().front().time) != m_next[work.Get().front().key])
+    {
+        work.Pop();
+    }
+    return work.Get().empty() ? NONE : NextOf(work.Get().front().time);
+}
+
+/// Run cells until others, or something global, may have changed them.
+/// @param first of the first colour: its first event, see FirstOf. @param second of the other one.
+void
+CellLoop::RunWindow(uint64_t first, uint64_t second)
+{
+    constexpr uint64_t END = NONE - 1; // later than any event
+    const auto later = [](uint64_t next, int64_t window) {
+        return next < END - static_cast<uint64_t>(window) ? next + window : END;
+    };
+    const auto limitAt = [](uint64_t next) {
+        return Entry{static_cast<int64_t>(next - 1), LAST, 0};
+    };
+    const uint64_t from = std::min(first, second);
+    m_now = static_cast<int64_t>(from - 1);
+    uint64_t bound = END;
+    if (!m_global.Get().empty())
+    {
+        bound = NextOf(m_global.Get().front().time);
+    }
+    const uint64_t horizon = m_horizon ? NextOf(std::max<int64_t>(m_horizon(), 0)) : END;
+    const uint64_t end = later(from, m_window); // of a window
+    if (horizon < end)
+    {
+        RunInstants(from, limitAt(std::min({end, bound, std::max(horizon, from) + 1}) - 1));
+    }
+    else if (!m_colours)
+    {
+        RunUpTo(0, limitAt(std::min(end, bound) - 1));
+    }
+    else
+    {
+        // Those of one colour are changed by the others only, or by themselves after two windows.
+        const uint32_t colour = second < first;
+        const uint64_t other = std::max(first, second);
+        const uint64_t until = later(std::min(other, end), m_window);
+        RunUpTo(colour, limitAt(std::min({until, bound, horizon}) - 1));
     }
 }
 
+/// Run all cells up to a time at which one of them may have an effect beyond it, or through that
+/// instant.
+/// @param from the first event, see FirstOf. @param limit the last possible event.
 void
-CellLoop::RunWindow(int64_t from)
+CellLoop::RunInstants(uint64_t from, Entry limit)
 {
-    constexpr int64_t END = std::numeric_limits<int64_t>::max();
-    m_last = from < END - m_window ? from + m_window - 1 : END;
-    if (!m_global.Get().empty())
+    const uint64_t last = NextOf(limit.time);
+    if (last > from || m_instant != last)
     {
-        m_last = std::min(m_last, m_global.Get().front().time - 1);
+        limit.key = NOT_LATE;
     }
-    if (m_earliestStop)
+    RunUpTo(0, limit);
+    if (m_colours)
     {
-        m_last = std::min(m_last, std::max(from, m_earliestStop() - 1));
+        RunUpTo(1, limit);
     }
-    int64_t latest = from;
-    while (!m_work.Get().empty() && m_work.Get().front().time <= m_last)
+    if (!m_stop)
     {
-        const Entry first = m_work.Pop();
-        if (NextOf(first.time) == m_next[first.key])
+        m_instant = last;
+        return;
+    }
+    // The run ends after the instant.
+    limit.key = LAST;
+    RunUpTo(0, limit);
+    if (m_colours)
+    {
+        RunUpTo(1, limit);
+    }
+}
+
+/// Let the cells of a colour run.
+/// @param colour 0 or 1. @param limit the last possible event.
+void
+CellLoop::RunUpTo(uint32_t colour, const Entry& limit)
+{
+    m_limit = limit;
+    m_done[colour] =
+        std::max(m_done[colour], limit, [](const Entry& a, const Entry& b) { return a.Before(b); });
+    EventHeap& work = m_work[colour];
+    while (!work.Get().empty() && work.Get().front().time <= limit.time)
+    {
+        const Entry first = work.Pop();
+        if (NextOf(first.time) != m_next[first.key])
         {
-            Visit(first.key);
-            latest = std::max(latest, m_now);
+            continue;
         }
+        if (limit.Before(m_heaps[first.key].Get().front()))
+        {
+            m_beyond.push_back(first);
+            continue;
+        }
+        Visit(first.key);
+        m_latest = std::max(m_latest, m_now);
     }
-    m_now = latest;
+    for (const Entry& first : m_beyond)
+    {
+        work.Push(first);
+    }
+    m_beyond.clear();
     m_cell = 0;
 }
 
@@ -437,6 +640,7 @@ CellLoop::Visit(std::size_t cell)
     m_next[cell] = VISITED;
     m_cell = static_cast<uint16_t>(cell);
     m_visited = cell;
+    ++m_visits;
     do
     {
         // It stays in the heap until it has scheduled another one, which takes its place, or none.
@@ -447,11 +651,7 @@ CellLoop::Visit(std::size_t cell)
         {
             m_heaps[cell].Pop();
         }
-        if (m_stop) [[unlikely]]
-        {
-            EndAtInstant();
-        }
-    } while (!m_heaps[cell].Get().empty() && m_heaps[cell].Get().front().time <= m_last);
+    } while (!m_heaps[cell].Get().empty() && !m_limit.Before(m_heaps[cell].Get().front()));
     NoteNext(cell);
 }
 
@@ -467,17 +667,6 @@ CellLoop::Happen(const Entry& entry)
         return;
     }
     Execute(entry);
-}
-
-void
-CellLoop::EndAtInstant()
-{
-    NS_ABORT_MSG_IF(m_last > m_now,
-                    "Simulator::Stop() was called by an event of a cell, at "
-                        << m_now << " time steps, when other cells may have gone further; call "
-                        << "Simulator::Stop(delay) before the run, or choose another "
-                        << "SimulatorImplementationType");
-    m_last = m_now;
 }
 
 } // namespace eventloop

@@ -8,7 +8,9 @@
 
 #include "eventloop.h"
 
+#include <array>
 #include <functional>
+#include <unordered_map>
 
 namespace ns3
 {
@@ -28,9 +30,10 @@ namespace eventloop
  *
  * Events of the same time are ordered by place (Place::GetRank), and not by when they were
  * scheduled. So the results depend neither on the window nor on which nodes share a cell: they are
- * those of one cell, in which all events happen in one order of (time, place); those are kept in
- * the wheel of EventLoop. Simulator::Now() is the time of the cell that runs, and never leads or
- * lags behind others by a window or more.
+ * those of one cell, in which all events happen in one order of (time, place). That order is also
+ * the cheapest one where cells have little to do in a window: the loop counts, and keeps the events
+ * in the wheel of EventLoop meanwhile. Simulator::Now() is the time of the cell that runs, and
+ * never leads or lags behind others by two windows or more.
  *
  * An event scheduled by ns3::Simulator belongs to the cell of the event that schedules it, and
  * comes before the others of its time; outside of cells it is global.
@@ -50,11 +53,14 @@ class CellLoop : public EventLoop
         return s_cells;
     }
 
-    /// Let cells run on their own from now on. Precondition: it is not running.
+    /// Let cells run on their own from now on. Not to be called by an event of a cell.
     /// @param window no event of a cell schedules one in another cell for less than this after it,
     /// or the run aborts; in time steps, reduced to MostWindow. 0: all events happen in one order,
     /// as before this call.
-    void SetWindow(int64_t window);
+    /// @param alternates true: no event of a cell with an odd number leads to one in another such
+    /// cell in less than two windows, and likewise for even numbers. So they run in turn, for up to
+    /// two windows.
+    void SetWindow(int64_t window, bool alternates = false);
 
     /// The window. @return time steps; 0: all events happen in one order.
     int64_t GetWindow() const
@@ -62,11 +68,12 @@ class CellLoop : public EventLoop
         return m_window;
     }
 
-    /// Tell when Simulator::Stop() may be called by an event of a cell. Close to that time the
-    /// cells run instant by instant, so that the run ends after the instant in which it was called.
+    /// Tell when an event of a cell may have an effect beyond its cell at its own time: call
+    /// Simulator::Stop(), which ends the run after that instant, or schedule an event with a late
+    /// place (Place::LATE) in another cell. Close to that time the cells run instant by instant.
     /// @param earliest called between windows: the earliest such time that is possible, in time
-    /// steps. Where no function is set, such a call aborts the run.
-    void SetEarliestStop(std::function<int64_t()> earliest);
+    /// steps. Where no function is set, such an effect aborts the run.
+    void SetHorizon(std::function<int64_t()> earliest);
 
     /**
      * @brief While it exists, events without a place that are scheduled take one in a cell, as if
@@ -100,6 +107,7 @@ class CellLoop : public EventLoop
     void DoDispose() override;
     void Insert(int64_t time, Key key, uintptr_t what) override;
     bool Extract(const EventId& id) override;
+    void Review() override;
 
   private:
     static constexpr uint64_t NONE = ~0ULL; //!< of m_next: no event is pending
@@ -107,7 +115,12 @@ class CellLoop : public EventLoop
     /// Bit of the key of an event of a cell that ns3::Simulator scheduled: after the global ones
     /// and before those with a place, whose ranks start at 2^63.
     static constexpr Key IN_CELL = 1ULL << 62;
-    static constexpr Key LAST = ~0ULL; //!< key of m_end: after all others
+    static constexpr Key LAST = ~0ULL;                        //!< after all others of its time
+    static constexpr Key NOT_LATE = Place::GetLateRank() - 1; //!< before late ones of its time
+    static constexpr uint32_t COUNTED_VISITS = 4096;          //!< for a decision
+    static constexpr uint32_t FEW_EVENTS = 8;                 //!< in a visit: not worth it
+    static constexpr uint32_t FIRST_REVIEWS = 8;              //!< of m_reviews
+    static constexpr uint32_t MOST_REVIEWS = 128;             //!< of m_reviews
 
     /// Ends the run at the end of an instant.
     class End : public Occurrence
@@ -124,7 +137,7 @@ class CellLoop : public EventLoop
     /// Does an event of a cell happen, or one with a place? @return true if so.
     bool IsInCell() const
     {
-        return m_window > 0 ? m_cell != 0 : m_key >= IN_CELL;
+        return m_inCells ? m_cell != 0 : m_key >= IN_CELL;
     }
 
     /// What m_next holds for a time.
@@ -134,33 +147,60 @@ class CellLoop : public EventLoop
         return static_cast<uint64_t>(time) + 1;
     }
 
+    /// The colour of a cell: those of one colour run in the same turns.
+    /// @param cell its number. @return 0 or 1.
+    uint32_t ColourOf(std::size_t cell) const
+    {
+        return cell & m_colours;
+    }
+
+    uint16_t FindCell() const;
     void InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what);
     void InsertUnplaced(int64_t time, Key key, uintptr_t what);
     uint16_t Adopt(Occurrence& occurrence);
     void PushInto(std::size_t cell, const Entry& entry);
     void NoteNext(std::size_t cell);
-    void RunWindow(int64_t from);
+    void EnterCells();
+    void LeaveCells();
+    uint16_t CellOf(const Entry& entry) const;
+    bool RunCells();
+    uint64_t FirstOf(uint32_t colour);
+    void RunWindow(uint64_t first, uint64_t second);
+    void RunInstants(uint64_t from, Entry limit);
+    void RunUpTo(uint32_t colour, const Entry& limit);
     void Visit(std::size_t cell);
     void Happen(const Entry& entry);
-    void EndAtInstant();
 
     static CellLoop* s_cells; //!< the instance in use
 
-    Time m_mostWindow;                       //!< attribute
-    int64_t m_window{0};                     //!< time steps; 0: one order
-    std::function<int64_t()> m_earliestStop; //!< or null
-    std::vector<EventHeap> m_heaps;          //!< by cell
-    std::vector<uint64_t> m_next;            //!< by cell: of its first event, see NextOf
-    EventHeap m_work;                        //!< cells by that time; outdated entries are skipped
-    EventHeap m_global;                      //!< events without a cell, unless in one order
-    uint16_t m_cell{0};                      //!< cell of the current event; 0: global
-    uint16_t m_adopter{0};                   //!< cell that events without a place join; 0: none
-    uint64_t m_adopted{0};                   //!< number of these events
-    int64_t m_last{0};                       //!< last time of the window
-    std::size_t m_visited{0};                //!< index of the heap whose events happen
-    bool m_happened{false};  //!< its first event has happened: the next one may take its place
-    Ptr<EventImpl> m_latest; //!< the latest event of ns-3 that happened, see IsExpired
-    End m_end{this};         //!< of a run in one order
+    Time m_mostWindow;                  //!< attribute
+    int64_t m_window{0};                //!< time steps; 0: one order
+    uint32_t m_colours{0};              //!< 1: cells of two colours alternate
+    bool m_inCells{false};              //!< events are in the heaps of cells, not in the wheel
+    std::function<int64_t()> m_horizon; //!< or null
+    std::vector<EventHeap> m_heaps;     //!< by cell
+    std::vector<uint64_t> m_next;       //!< by cell: of its first event, see NextOf
+    std::array<EventHeap, 2> m_work;    //!< by colour: cells by that time; some are outdated
+    std::vector<Entry> m_beyond;        //!< scratch memory of RunUpTo
+    EventHeap m_global;                 //!< events without a cell, unless in one order
+    uint16_t m_cell{0};                 //!< cell of the current event; 0: global
+    uint16_t m_adopter{0};              //!< cell that events without a place join; 0: none
+    uint64_t m_adopted{0};              //!< number of these events
+    Entry m_limit{};                    //!< of the cells that run: the last possible event
+    std::array<Entry, 2> m_done{};      //!< by colour: up to where it has run
+    uint64_t m_instant{0};              //!< all but late events of this time happened; see NextOf
+    int64_t m_latest{0};                //!< latest time of an event so far
+    std::size_t m_visited{0};           //!< index of the heap whose events happen
+    bool m_happened{false}; //!< its first event has happened: the next one may take its place
+    Ptr<EventImpl> m_last;  //!< the latest event of ns-3 that happened, see IsExpired
+    /// In one order: cells of pending events of ns-3 that have one.
+    std::unordered_map<const EventImpl*, uint16_t> m_cellOf;
+    End m_end{this};                   //!< of a run in one order
+    uint32_t m_visits{0};              //!< since the last decision
+    uint64_t m_eventsBefore{0};        //!< m_executed at the last decision
+    uint32_t m_reviews{FIRST_REVIEWS}; //!< how many reviews to keep one order
+    uint32_t m_reviewsLeft{0};         //!< of these, to come
+    bool m_leave{false};               //!< the wheel stopped to be left
 };
 
 } // namespace eventloop

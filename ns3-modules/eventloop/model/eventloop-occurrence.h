@@ -76,6 +76,12 @@ class Place
                                  : IS_PORT | (m_word & (IS_PORT - 1)));
     }
 
+    /// @return the lowest rank of numbers from LATE on: all other places come before it.
+    static constexpr uint64_t GetLateRank()
+    {
+        return 1ULL << 63 | IS_PORT | LATE;
+    }
+
     /// The salt of an instant.
     /// @param time time steps. @return salt.
     static uint64_t SaltOf(int64_t time)

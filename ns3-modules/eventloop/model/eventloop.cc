@@ -256,6 +256,13 @@ EventLoop::FillRunFromPiles(uint32_t first)
 {
     // A burst: many ports act at the same times, so that a slot holds a few interleaved sequences,
     // each of them in order. Patience sorting separates and merges them.
+    // Ranks would break the sequences, so that they are looked at afterwards.
+    const auto fits = [this](const Entry& entry, const Entry& tail) {
+        return m_isRanked ? entry.time <= tail.time : entry.Before(tail);
+    };
+    const auto isBefore = [this](const Entry& a, const Entry& b) {
+        return m_isRanked ? a.time < b.time : a.Before(b);
+    };
     std::array<uint32_t, MOST_PILES> heads;
     std::array<uint32_t, MOST_PILES> tails;
     std::size_t piles = 0;
@@ -264,7 +271,7 @@ EventLoop::FillRunFromPiles(uint32_t first)
         const Entry& entry = m_nodes[node].entry;
         const uint32_t next = m_nodes[node].next;
         std::size_t pile = 0;
-        while (pile < piles && !entry.Before(m_nodes[tails[pile]].entry))
+        while (pile < piles && !fits(entry, m_nodes[tails[pile]].entry))
         {
             ++pile;
         }
@@ -292,7 +299,7 @@ EventLoop::FillRunFromPiles(uint32_t first)
         std::size_t latest = 0;
         for (std::size_t pile = 1; pile < piles; ++pile)
         {
-            const bool isLater = m_nodes[heads[latest]].entry.Before(m_nodes[heads[pile]].entry);
+            const bool isLater = isBefore(m_nodes[heads[latest]].entry, m_nodes[heads[pile]].entry);
             latest = isLater ? pile : latest;
         }
         Node& node = m_nodes[heads[latest]];
@@ -305,6 +312,41 @@ EventLoop::FillRunFromPiles(uint32_t first)
         }
     }
     m_runSize = size;
+    if (m_isRanked)
+    {
+        SortInstants();
+    }
+}
+
+/// Sort the events of each time by their keys, the last one first.
+void
+EventLoop::SortInstants()
+{
+    Entry* const end = m_run.get() + m_runSize;
+    for (Entry* first = m_run.get(); first != end;)
+    {
+        Entry* last = first + 1;
+        // Few are at the same time, mostly: insert them.
+        for (; last != end && last->time == first->time && last - first < std::ptrdiff_t{FEW};
+             ++last)
+        {
+            const Entry entry = *last;
+            Entry* at = last;
+            for (; at != first && (at - 1)->key < entry.key; --at)
+            {
+                *at = *(at - 1);
+            }
+            *at = entry;
+        }
+        if (last != end && last->time == first->time)
+        {
+            last = std::find_if(last, end, [first](const Entry& entry) {
+                return entry.time != first->time;
+            });
+            std::sort(first, last, [](const Entry& a, const Entry& b) { return a.key > b.key; });
+        }
+        first = last;
+    }
 }
 
 void
@@ -340,6 +382,7 @@ EventLoop::Refill()
     if (m_scheduled >= LOOK_EVERY)
     {
         AdaptWidth();
+        Review();
     }
     uint64_t slot = 0;
     if (!NextSlot(slot))
@@ -381,6 +424,17 @@ EventLoop::TakePending()
         *heap = EventHeap();
     }
     return events;
+}
+
+void
+EventLoop::Review()
+{
+}
+
+void
+EventLoop::ResetWheel()
+{
+    m_slot = SlotOf(m_now);
 }
 
 void

@@ -154,15 +154,21 @@ class EventLoop : public SimulatorImpl
     /// @param time time steps; beyond the end of time if the sum of now and a delay wrapped.
     /// @return the time, at most the end of time.
     int64_t RequireFuture(int64_t time) const;
+    /// Called between two events, once in many thousands.
+    virtual void Review();
+    /// Let the wheel begin at the current time. Precondition: no event is pending.
+    void ResetWheel();
     /// Set the clock to an event and execute it.
     /// @param entry the event, no longer pending.
     void Execute(const Entry& entry);
 
     bool m_stop{false};                //!< Stop() was called
+    bool m_isRanked{false};            //!< keys of the same time are in no order of scheduling
     int64_t m_now{0};                  //!< time steps
     uint64_t m_number{EventId::VALID}; //!< of the next event
     Key m_key{CONTEXT_MASK};           //!< of the current event; CONTEXT_MASK: none
     uint64_t m_executed{0};            //!< number of events executed
+    uintptr_t m_what{0};               //!< the current event, see PendingEvent; 0: none
 
   private:
     static constexpr uint32_t NONE = ~0U;             //!< end of a list of nodes
@@ -197,6 +203,7 @@ class EventLoop : public SimulatorImpl
     void TakeSlot(uint64_t slot);
     void FillRun(uint32_t first);
     void FillRunFromPiles(uint32_t first);
+    void SortInstants();
     void FillRunUnsorted(uint32_t first);
     void FetchFar();
     void TakeSlots(std::vector<Entry>& events);
@@ -235,6 +242,7 @@ EventLoop::Execute(const Entry& entry)
 {
     m_now = entry.time;
     m_key = entry.key;
+    m_what = entry.what;
     ++m_executed;
     if (entry.what & OCCURRENCE)
     {

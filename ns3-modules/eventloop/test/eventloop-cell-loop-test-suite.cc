@@ -75,10 +75,16 @@ class Network
      * @param loop executes the events.
      * @param withNs3 some events are scheduled by ns3::Simulator.
      * @param cellOf cell of each node.
+     * @param most events of a node after which it does nothing new.
      */
-    Network(uint64_t seed, Loop loop, bool withNs3, const std::vector<uint16_t>& cellOf)
+    Network(uint64_t seed,
+            Loop loop,
+            bool withNs3,
+            const std::vector<uint16_t>& cellOf,
+            uint64_t most)
         : m_loop(std::move(loop)),
-          m_withNs3(withNs3)
+          m_withNs3(withNs3),
+          m_most(most)
     {
         for (uint32_t node = 0; node < NODES; ++node)
         {
@@ -100,6 +106,9 @@ class Network
                     Place(cellOf[node], node, static_cast<uint16_t>(10 + from), 0));
                 one.items.emplace_back();
                 one.lastArrival.push_back(0);
+                one.late.push_back(std::make_unique<Event>([=, this] { StartLate(node, from); }));
+                one.late.back()->SetPlace(
+                    Place(cellOf[node], Place::LATE + uint64_t{from} * NODES + node));
             }
         }
         m_global = std::make_unique<Event>([this] { LookAtAll(); });
@@ -121,6 +130,17 @@ class Network
     {
         m_stopper = node;
         m_stopAfter = count;
+    }
+
+    /// @return the earliest time at which a node may reach another one at once.
+    int64_t GetEarliestReach() const
+    {
+        int64_t earliest = std::numeric_limits<int64_t>::max();
+        for (const auto& node : m_nodes)
+        {
+            earliest = std::min(earliest, node->reach);
+        }
+        return earliest;
     }
 
     /// @return everything that depends on the order of events.
@@ -149,6 +169,8 @@ class Network
         std::vector<std::unique_ptr<Event>> inbound; //!< by sender
         std::vector<std::deque<uint64_t>> items;     //!< by sender: on their way
         std::vector<int64_t> lastArrival;            //!< by sender
+        std::vector<std::unique_ptr<Event>> late;    //!< by sender: late events
+        int64_t reach{200};                          //!< from when it may reach another at once
     };
 
     void Note(uint32_t node, uint64_t what)
@@ -167,7 +189,12 @@ class Network
     {
         Note(node, what);
         Node& one = *m_nodes[node];
-        if (one.count > 400)
+        if (one.reach <= m_loop.now())
+        {
+            one.reach = m_loop.now() + 100 + static_cast<int64_t>(one.random() % 200);
+            m_loop.push(0, m_nodes[one.random() % NODES]->late[node].get());
+        }
+        if (one.count > m_most)
         {
             return;
         }
@@ -177,7 +204,7 @@ class Network
         {
             const uint32_t to = one.random() % NODES;
             Node& other = *m_nodes[to];
-            const int64_t least = to == node ? 0 : LOOKAHEAD;
+            const int64_t least = to == node ? 0 : (to + node) % 2 ? LOOKAHEAD : 2 * LOOKAHEAD;
             const int64_t delay = least + static_cast<int64_t>(one.random() % 4) * 7;
             int64_t& last = other.lastArrival[node];
             last = std::max(last, m_loop.now() + delay);
@@ -205,6 +232,14 @@ class Network
         }
     }
 
+    void StartLate(uint32_t node, uint32_t from)
+    {
+        Node& one = *m_nodes[node];
+        Note(node, 1000 + from);
+        one.reach = std::max(one.reach, m_loop.now() + 1); // it reaches nobody at that time itself
+        m_loop.push(static_cast<int64_t>(from % 3) * 7, one.own[from % 3].get());
+    }
+
     void LookAtAll()
     {
         for (uint32_t node = 0; node < NODES; ++node)
@@ -215,7 +250,7 @@ class Network
                 m_loop.push(static_cast<int64_t>(m_seen % 5) * 7, m_nodes[node]->own[1].get());
             }
         }
-        if (++m_looks < 12)
+        if (static_cast<uint64_t>(++m_looks) < 12 + m_most / 100)
         {
             m_loop.push(m_looks % 3 * 49 + 35, m_global.get());
         }
@@ -223,6 +258,7 @@ class Network
 
     Loop m_loop;                                //!< executes the events
     bool m_withNs3;                             //!< use ns3::Simulator, too
+    uint64_t m_most;                            //!< events of a node, about
     std::vector<std::unique_ptr<Node>> m_nodes; //!< all
     std::unique_ptr<Event> m_global;            //!< sees all nodes
     uint64_t m_seen{0};                         //!< what it saw
@@ -249,12 +285,16 @@ struct Case
     uint64_t seed;                              //!< of all draws
     bool withNs3{false};                        //!< use ns3::Simulator, too
     uint64_t stopAfter{0};                      //!< events of node 3; 0: it does not stop
-    std::function<int64_t()> earliest{nullptr}; //!< for SetEarliestStop
+    std::function<int64_t()> earliest{nullptr}; //!< when it may stop
+    uint64_t most{400};                         //!< events of a node, about
 };
 
 /// Run under a CellLoop.
 End
-RunCells(const Case& run, const std::vector<uint16_t>& cellOf, int64_t window)
+RunCells(const Case& run,
+         const std::vector<uint16_t>& cellOf,
+         int64_t window,
+         bool alternates = false)
 {
     Simulator::Destroy();
     auto loop = CreateObject<CellLoop>();
@@ -266,11 +306,15 @@ RunCells(const Case& run, const std::vector<uint16_t>& cellOf, int64_t window)
                      },
                      [cells] { return cells->GetTimeStep(); }},
                     run.withNs3,
-                    cellOf);
+                    cellOf,
+                    run.most);
     network.StopAfter(3, run.stopAfter);
     network.Begin();
-    cells->SetEarliestStop(run.earliest);
-    cells->SetWindow(window);
+    cells->SetHorizon([&] {
+        const int64_t earliest = network.GetEarliestReach();
+        return run.earliest ? std::min(run.earliest(), earliest) : earliest;
+    });
+    cells->SetWindow(window, alternates);
     Simulator::Run();
     const End end{network.GetStates(),
                   cells->GetTimeStep(),
@@ -282,7 +326,7 @@ RunCells(const Case& run, const std::vector<uint16_t>& cellOf, int64_t window)
 
 /// Run with a sorted map.
 End
-RunReference(uint64_t seed)
+RunReference(uint64_t seed, uint64_t most = 400)
 {
     using Key = std::pair<int64_t, uint64_t>;
     std::multimap<Key, Occurrence*> pending;
@@ -305,7 +349,8 @@ RunReference(uint64_t seed)
                      },
                      [&] { return now; }},
                     false,
-                    std::vector<uint16_t>(NODES, 1));
+                    std::vector<uint16_t>(NODES, 1),
+                    most);
     network.Begin();
     while (!pending.empty())
     {
@@ -325,6 +370,9 @@ const std::vector<std::vector<uint16_t>> GRAINS{{1, 1, 1, 1, 1, 1, 1},
                                                 {1, 1, 2, 2, 3, 3, 3},
                                                 {4, 2, 4, 2, 4, 2, 9},
                                                 {1, 1, 1, 1, 1, 1, 65535}};
+
+/// Odd nodes are in even cells, and even ones in odd cells.
+const std::vector<std::vector<uint16_t>> COLOURED{{1, 2, 3, 4, 5, 6, 7}, {1, 2, 1, 4, 7, 4, 1}};
 
 /// Every window and every grain gives what the sorted map gives.
 class SameEndTest : public TestCase
@@ -357,6 +405,52 @@ class SameEndTest : public TestCase
                                           true,
                                           "with events of ns3::Simulator, " << where);
                 }
+            }
+            for (const auto& grain : COLOURED)
+            {
+                for (const int64_t window : {int64_t{1}, int64_t{13}, LOOKAHEAD})
+                {
+                    NS_TEST_ASSERT_MSG_EQ((RunCells({seed}, grain, window, true) == reference),
+                                          true,
+                                          "two colours, window " << window);
+                    NS_TEST_ASSERT_MSG_EQ((RunCells({seed, true}, grain, window, true) == ns3),
+                                          true,
+                                          "with events of ns3::Simulator, window " << window);
+                }
+            }
+        }
+    }
+};
+
+/// A run that changes between cells and one order, as cells have little to do.
+class LongTest : public TestCase
+{
+  public:
+    LongTest()
+        : TestCase("Long runs, which change between cells and one order, end as in a sorted map")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const uint64_t most = 15'000;
+        const End reference = RunReference(5, most);
+        const Case withNs3{5, true, 0, nullptr, most};
+        const End ns3 = RunCells(withNs3, GRAINS.front(), 0);
+        NS_TEST_ASSERT_MSG_GT(reference.events, 100'000, "enough to change more than once");
+        for (const int64_t window : {int64_t{13}, LOOKAHEAD})
+        {
+            for (const bool alternates : {false, true})
+            {
+                const Case run{5, false, 0, nullptr, most};
+                const auto& grain = COLOURED.front();
+                NS_TEST_EXPECT_MSG_EQ((RunCells(run, grain, window, alternates) == reference),
+                                      true,
+                                      "window " << window);
+                NS_TEST_EXPECT_MSG_EQ((RunCells(withNs3, grain, window, alternates) == ns3),
+                                      true,
+                                      "with events of ns3::Simulator, window " << window);
             }
         }
     }
@@ -543,6 +637,7 @@ class CellLoopTestSuite : public TestSuite
         : TestSuite("eventloop-cell-loop", Type::UNIT)
     {
         AddTestCase(new SameEndTest, Duration::QUICK);
+        AddTestCase(new LongTest, Duration::QUICK);
         AddTestCase(new StopTest, Duration::QUICK);
         AddTestCase(new MisuseTest, Duration::QUICK);
         AddTestCase(new RankTest, Duration::QUICK);

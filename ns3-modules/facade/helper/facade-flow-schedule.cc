@@ -133,6 +133,11 @@ FlowSchedule::Begin(const std::vector<uint32_t>& origins)
         return m_flows[a].earliest < m_flows[b].earliest;
     });
     const bool byHost = eventloop::CellLoop::Peek(); // a start belongs to the cell of its host
+    m_crosses = byHost && CrossesCells();
+    if (m_crosses)
+    {
+        PrepareBounds();
+    }
     for (const uint32_t flow : byStart)
     {
         const uint32_t host = byHost ? origins[flow] : 0;
@@ -187,6 +192,10 @@ FlowSchedule::NotifyFinished(uint32_t flow)
     m_reached.push_back({flow, now});
     for (const uint32_t next : Release(m_reached))
     {
+        if (m_crosses)
+        {
+            NoteReady(next);
+        }
         const int64_t begin =
             std::max(m_flows[next].earliest, m_queuePairs[next]->GetDemand().start);
         // as a separate event, since the receiver is still processing the last packet
@@ -200,6 +209,144 @@ FlowSchedule::NotifyFinished(uint32_t flow)
     }
 }
 
+// Bounds
+
+/// Note what each flow and point waits for, and which flows are under way.
+void
+FlowSchedule::PrepareBounds()
+{
+    const auto note = [this](uint32_t number) {
+        for (const Follower& follower : GetStep(number).followers)
+        {
+            Step& step = GetStep(follower.number);
+            if (step.left > 0)
+            {
+                step.unmet.push_back({number, follower.delay});
+                ++step.unready;
+            }
+        }
+    };
+    for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
+    {
+        note(flow);
+    }
+    for (uint32_t point = 0; point < m_points.size(); ++point)
+    {
+        if (m_points[point].left > 0)
+        {
+            note(POINT | point);
+        }
+    }
+    for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
+    {
+        if (m_flows[flow].left == 0)
+        {
+            NoteReady(flow);
+        }
+    }
+}
+
+/// A flow has been released: flows that wait only for such ones may be released from now on.
+/// @param number its number.
+void
+FlowSchedule::NoteReady(uint32_t number)
+{
+    m_ready.assign(1, number);
+    while (!m_ready.empty())
+    {
+        const Step& step = GetStep(m_ready.back());
+        m_ready.pop_back();
+        for (const Follower& follower : step.followers)
+        {
+            Step& next = GetStep(follower.number);
+            if (next.left == 0 || --next.unready > 0)
+            {
+                continue;
+            }
+            if (follower.number & POINT)
+            {
+                m_ready.push_back(follower.number);
+            }
+            else
+            {
+                m_waiting.push_back({0, follower.number});
+                std::push_heap(m_waiting.begin(), m_waiting.end());
+                m_nextLook = 0;
+            }
+        }
+    }
+}
+
+/// Has a flow arrived, or a point been reached?
+/// @param number its number. @return true if so.
+bool
+FlowSchedule::IsMet(uint32_t number) const
+{
+    return number & POINT ? m_points[number & ~POINT].left == 0
+                          : m_queuePairs[number]->GetOutcome().finish >= 0;
+}
+
+/// When the last dependency of a flow or point may be met at the earliest.
+/// @param step the flow or point; all that it waits for is under way. @return ps.
+int64_t
+FlowSchedule::BoundOf(Step& step)
+{
+    std::erase_if(step.unmet, [this](const Follower& after) { return IsMet(after.number); });
+    int64_t bound = std::max(NowPs(), step.earliest);
+    for (const auto& [number, delay] : step.unmet)
+    {
+        const int64_t met =
+            number & POINT ? BoundOf(GetStep(number)) : m_queuePairs[number]->GetEarliestFinish();
+        bound = std::max(bound, Later(met, delay));
+    }
+    return bound;
+}
+
+int64_t
+FlowSchedule::GetEarliestRelease()
+{
+    if (!m_crosses)
+    {
+        return lossless::NEVER;
+    }
+    const int64_t window = eventloop::CellLoop::Peek()->GetWindow();
+    const int64_t now = NowPs();
+    const auto remove = [this]() {
+        std::pop_heap(m_waiting.begin(), m_waiting.end());
+        const uint32_t flow = m_waiting.back().flow;
+        m_waiting.pop_back();
+        return flow;
+    };
+    // What was a bound remains one; so compute those anew that are near, and not at every instant.
+    const bool look = now >= m_nextLook;
+    while (!m_waiting.empty())
+    {
+        const auto [bound, flow] = m_waiting.front();
+        Step& step = m_flows[flow];
+        if (step.left == 0)
+        {
+            remove();
+            continue;
+        }
+        if (bound - now > window || !look)
+        {
+            return bound;
+        }
+        m_nextLook = now + window / 4;
+        const int64_t later = BoundOf(step);
+        if (later <= bound)
+        {
+            return bound;
+        }
+        remove();
+        m_waiting.push_back({later, flow});
+        std::push_heap(m_waiting.begin(), m_waiting.end());
+    }
+    return lossless::NEVER;
+}
+
+/// Does a flow wait for one that ends in another cell? Precondition: flows are connected.
+/// @return true if so.
 bool
 FlowSchedule::CrossesCells() const
 {

@@ -47,16 +47,16 @@ class FlowSchedule
     /// @param delay after the end of the other one (ps).
     void Wait(uint32_t waiter, uint32_t after, int64_t delay);
 
-    /// Does a flow wait for one that ends in another cell? Cells cannot run on their own then.
-    /// Precondition: flows are connected. @return true if so.
-    bool CrossesCells() const;
-
     /// All flows are connected: start each at its time.
     /// @param origins by flow: the host where its message is at first.
     void Begin(const std::vector<uint32_t>& origins);
     /// Start the flows that wait for a flow.
     /// @param flow a flow that has finished.
     void NotifyFinished(uint32_t flow);
+    /// A flow that waits for one which ends in another cell starts there at once: before that time
+    /// cells may run on their own. For eventloop::CellLoop; flows never start earlier than that.
+    /// @return the earliest time at which such a flow may be released (ps); NEVER: there is none.
+    int64_t GetEarliestRelease();
     /// Flows that can never start. After Begin. @return one line; empty if there are none.
     std::string Check() const;
 
@@ -74,6 +74,21 @@ class FlowSchedule
         uint32_t left{0};                //!< number of dependencies that are not yet met
         int64_t earliest{0};             //!< earliest start allowed by those that are met (ps)
         std::vector<Follower> followers; //!< flows and points that wait for it
+        std::vector<Follower> unmet;     //!< what it may still wait for, if something crosses cells
+        uint32_t unready{0};             //!< of these, flows not yet released, and their points
+    };
+
+    /// A waiting flow of which all dependencies are under way.
+    struct Waiting
+    {
+        int64_t bound; //!< it is not released before (ps)
+        uint32_t flow; //!< number of the flow
+
+        /// For a heap with the earliest one first.
+        bool operator<(const Waiting& other) const
+        {
+            return bound > other.bound;
+        }
     };
 
     /// A flow or point that has been reached, and when.
@@ -132,6 +147,11 @@ class FlowSchedule
     /// @param reached flows and points; consumed. @return the flows; valid until the next call.
     const std::vector<uint32_t>& Release(std::vector<Reached>& reached);
     void StartFlow(uint32_t flow);
+    bool CrossesCells() const;
+    void PrepareBounds();
+    void NoteReady(uint32_t number);
+    bool IsMet(uint32_t number) const;
+    int64_t BoundOf(Step& step);
 
     const std::vector<Ptr<rdma::QueuePair>>& m_queuePairs; //!< by flow
     std::map<uint32_t, Starts> m_starts; //!< by host, where cells run on their own; else one
@@ -141,6 +161,10 @@ class FlowSchedule
     std::vector<Step> m_points;          //!< by point
     std::vector<Reached> m_reached;      //!< scratch memory of NotifyFinished
     std::vector<uint32_t> m_released;    //!< last result of Release
+    bool m_crosses{false};               //!< CrossesCells, under eventloop::CellLoop
+    std::vector<uint32_t> m_ready;       //!< scratch memory of NoteReady
+    std::vector<Waiting> m_waiting;      //!< a heap
+    int64_t m_nextLook{0};               //!< when to compute its bounds anew (ps)
 };
 
 } // namespace facade

@@ -395,7 +395,8 @@ Traffic::Connect()
                 m_open.push_back(flow);
             }
         }
-        loop->SetEarliestStop([this]() { return GetEarliestEnd(); });
+        loop->SetHorizon(
+            [this]() { return std::min(GetEarliestEnd(), m_schedule.GetEarliestRelease()); });
     }
 }
 
@@ -437,10 +438,6 @@ Traffic::FindCellObstacle(bool judged)
     if (!m_servers.empty())
     {
         return "the hosts of a server share flows";
-    }
-    if (m_schedule.CrossesCells())
-    {
-        return "flows wait for others that end in other cells";
     }
     if (!judged)
     {

@@ -8,6 +8,7 @@
 #include "ns3/lossless-refusal.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace ns3
@@ -34,9 +35,54 @@ ForEachLink(const std::vector<Ptr<FabricNode>>& nodes, F look)
     }
 }
 
+/// Colour groups of nodes, so that no link joins two of the same colour.
+/// @param nodes all. @param groupOf by node: the group, the number of a node.
+/// @return by group: 0 or 1; empty: there are no such colours.
+std::vector<uint8_t>
+ColourGroups(const std::vector<Ptr<FabricNode>>& nodes, const std::vector<uint32_t>& groupOf)
+{
+    std::vector<std::vector<uint32_t>> neighbours(nodes.size());
+    ForEachLink(nodes, [&](const Port& a, const Port& b) {
+        const uint32_t group = groupOf[a.GetNodeId()];
+        if (group != groupOf[b.GetNodeId()])
+        {
+            neighbours[group].push_back(groupOf[b.GetNodeId()]);
+        }
+    });
+    constexpr uint8_t NONE = 2;
+    std::vector<uint8_t> colours(nodes.size(), NONE);
+    std::vector<uint32_t> toDo;
+    for (uint32_t first = 0; first < nodes.size(); ++first)
+    {
+        if (colours[first] == NONE)
+        {
+            colours[first] = 0;
+            toDo.push_back(first);
+        }
+        while (!toDo.empty())
+        {
+            const uint32_t group = toDo.back();
+            toDo.pop_back();
+            for (const uint32_t other : neighbours[group])
+            {
+                if (colours[other] == colours[group])
+                {
+                    return {};
+                }
+                if (colours[other] == NONE)
+                {
+                    colours[other] = 1 - colours[group];
+                    toDo.push_back(other);
+                }
+            }
+        }
+    }
+    return colours;
+}
+
 } // namespace
 
-int64_t
+CellRules
 AssignCells(const std::vector<Ptr<FabricNode>>& nodes)
 {
     if (nodes.size() > eventloop::Place::MOST_NODES)
@@ -64,15 +110,25 @@ AssignCells(const std::vector<Ptr<FabricNode>>& nodes)
             above[high] = low;
         }
     });
-    // More than there is room for share cells, which is always right.
-    uint32_t cells = 0;
+    std::vector<uint32_t> groupOf(nodes.size());
+    for (uint32_t node = 0; node < nodes.size(); ++node)
+    {
+        groupOf[node] = rootOf(node);
+    }
+    const std::vector<uint8_t> colours = ColourGroups(nodes, groupOf);
+    // Cells of one colour have odd numbers, those of the other even ones, from 1 and 2. More than
+    // there is room for share cells, which is always right.
+    std::array<uint32_t, 2> cells{};
     std::vector<uint16_t> cellOf(nodes.size());
     for (uint32_t node = 0; node < nodes.size(); ++node)
     {
-        const uint32_t root = rootOf(node);
-        cellOf[node] = root == node
-                           ? static_cast<uint16_t>(1 + cells++ % eventloop::Place::MOST_CELLS)
-                           : cellOf[root];
+        const uint32_t group = groupOf[node];
+        const uint8_t colour = colours.empty() ? 0 : colours[group];
+        cellOf[node] =
+            group == node
+                ? static_cast<uint16_t>(1 + colour +
+                                        cells[colour]++ * 2 % (eventloop::Place::MOST_CELLS - 1))
+                : cellOf[group];
         nodes[node]->SetCell(cellOf[node]);
     }
     int64_t shortest = NEVER;
@@ -82,7 +138,7 @@ AssignCells(const std::vector<Ptr<FabricNode>>& nodes)
             shortest = std::min(shortest, a.GetDelay());
         }
     });
-    return shortest == NEVER ? 0 : shortest;
+    return {shortest == NEVER ? 0 : shortest, !colours.empty()};
 }
 
 std::string

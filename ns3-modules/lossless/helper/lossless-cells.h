@@ -19,15 +19,24 @@ namespace lossless
 
 /**
  * @ingroup lossless
+ * @brief How the cells of a network may run, see eventloop::CellLoop::SetWindow.
+ */
+struct CellRules
+{
+    /// How long each cell may run on its own, the shortest delay between two cells, since neither a
+    /// frame nor a control frame without a length of its own takes less (ps); 0: all is one cell.
+    int64_t window{0};
+    bool alternates{false}; //!< every link between cells joins an odd and an even one
+};
+
+/**
+ * @ingroup lossless
  * @brief Divide a network into cells, and tell the nodes: a switch with its hosts is a cell, and so
  * are nodes that a link without a delay joins.
  *
- * @param nodes all, with their links.
- * @return how long each cell may run on its own, the shortest delay between two cells, since
- * neither a frame nor a control frame without a length of its own takes less (ps); 0: all is one
- * cell.
+ * @param nodes all, with their links. @return how the cells may run.
  */
-int64_t AssignCells(const std::vector<Ptr<FabricNode>>& nodes);
+CellRules AssignCells(const std::vector<Ptr<FabricNode>>& nodes);
 
 /**
  * @ingroup lossless

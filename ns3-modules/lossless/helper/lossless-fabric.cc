@@ -5,7 +5,6 @@
  */
 #include "lossless-fabric.h"
 
-#include "lossless-cells.h"
 #include "lossless-fabric-audit.h"
 
 #include "ns3/config.h"
@@ -648,7 +647,7 @@ Fabric::Build()
     }
     if (eventloop::CellLoop::Peek())
     {
-        m_window = AssignCells(m_nodes);
+        m_cells = AssignCells(m_nodes);
     }
     int64_t stream = FORWARDING_STREAM;
     for (const auto& node : m_nodes)
@@ -740,7 +739,7 @@ Fabric::RunInCells(std::string obstacle)
     {
         obstacle = (*observer)->GetCellObstacle();
     }
-    loop->SetWindow(obstacle.empty() ? m_window : 0);
+    loop->SetWindow(obstacle.empty() ? m_cells.window : 0, m_cells.alternates);
     return obstacle;
 }
 

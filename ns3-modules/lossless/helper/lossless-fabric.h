@@ -6,6 +6,7 @@
 #ifndef LOSSLESS_FABRIC_H
 #define LOSSLESS_FABRIC_H
 
+#include "lossless-cells.h"
 #include "lossless-fabric-observer.h"
 #include "lossless-type-settings.h"
 
@@ -261,7 +262,7 @@ class Fabric : public Object
     bool m_allowLoss{false};                                   //!< lossless frames may be lost
     bool m_built{false};                                       //!< Build was called
     bool m_changes{false};                                     //!< see Changes
-    int64_t m_window{0}; //!< how long cells may run on their own (ps); 0: all is one cell
+    CellRules m_cells;                                         //!< how cells may run
     std::map<int64_t, std::size_t> m_adoptions; //!< switches that will adopt a table, by time (ps)
     TracedCallback<uint32_t> m_routesTrace;     //!< Routes
     std::vector<std::unique_ptr<FabricObserver>> m_observers; //!< in the order of their calls

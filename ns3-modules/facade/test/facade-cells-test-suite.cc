@@ -1,0 +1,174 @@
+/*
+ * Copyright (c) 2026 the pyorch developers
+ * SPDX-License-Identifier: GPL-2.0-only
+ * Author: the pyorch developers
+ */
+
+// The same run with all nodes in one order of time is the reference.
+
+#include "facade-test-network.h"
+
+#include "ns3/config.h"
+#include "ns3/test.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace facade
+{
+namespace tests
+{
+
+/**
+ * @ingroup facade-tests
+ * @brief Flows of random networks that wait for others, which end anywhere, directly or through
+ * points.
+ */
+class WaitingFlowsTest : public TestCase
+{
+  public:
+    WaitingFlowsTest()
+        : TestCase("flows that wait for others in other cells start when they do in one order")
+    {
+    }
+
+  private:
+    /// What a run came to: the table of its flows, its events, its end.
+    using Found = std::vector<std::vector<int64_t>>;
+
+    /**
+     * @brief A random run.
+     *
+     * @param seed of all draws
+     * @param window MostWindow of the loop
+     * @param cells whether cells ran on their own
+     * @return what came
+     */
+    static Found Simulate(uint64_t seed, const std::string& window, bool& cells)
+    {
+        Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue(window));
+        std::mt19937_64 random(seed);
+        const auto draw = [&random](uint64_t below) {
+            return static_cast<uint32_t>(random() % below);
+        };
+        Network net(seed);
+        const uint32_t leaves = 2 + draw(3);
+        const uint32_t spines = 1 + draw(2);
+        const uint32_t each = 1 + draw(3);
+        const uint32_t hosts = leaves * each;
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
+        net.sim.SetStopWhenDone(draw(2));
+        net.Nodes(hosts, leaves + spines);
+        for (uint32_t host = 0; host < hosts; ++host)
+        {
+            net.Link(host, hosts + host / each, 100 * GBPS, draw(3) * 100'000);
+        }
+        // Direct links between leaves leave no two colours.
+        const bool direct = draw(3) == 0;
+        for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+        {
+            for (uint32_t spine = 0; spine < spines; ++spine)
+            {
+                net.Link(hosts + leaf,
+                         hosts + leaves + spine,
+                         100 * GBPS,
+                         100'000 + draw(3) * 300'000);
+            }
+            if (direct && leaf > 0)
+            {
+                net.Link(hosts + leaf, hosts + leaf - 1, 100 * GBPS, 500'000);
+            }
+        }
+        const uint32_t flows = 20 + draw(30);
+        std::vector<uint32_t> waiters;
+        std::vector<uint32_t> after;
+        std::vector<int64_t> delays;
+        uint32_t points = 0;
+        const auto wait = [&](uint32_t waiter, uint32_t other) {
+            waiters.push_back(waiter);
+            after.push_back(other);
+            delays.push_back(draw(2) * draw(2'000'000));
+        };
+        for (uint32_t flow = 0; flow < flows; ++flow)
+        {
+            const uint32_t from = draw(hosts);
+            const uint32_t to = (from + 1 + draw(hosts - 1)) % hosts;
+            const int64_t start = draw(2) * draw(5'000'000);
+            net.Flow(from, to, 1 + draw(draw(2) ? 3'000 : 60'000), start);
+            if (flow > 3 && draw(3) > 0)
+            {
+                wait(flow, draw(flow));
+                if (draw(2))
+                {
+                    wait(flow, draw(flow));
+                }
+            }
+            if (flow > 6 && draw(10) == 0)
+            {
+                const uint32_t point = (1U << 31) + points++; // a barrier
+                for (uint32_t other = flow - 5; other < flow; ++other)
+                {
+                    wait(point, other);
+                }
+                wait(flow, point);
+            }
+        }
+        net.sim.AddDependencies(waiters.data(),
+                                after.data(),
+                                delays.data(),
+                                static_cast<uint32_t>(waiters.size()));
+        net.sim.Build();
+        net.sim.Run(3'000 * US);
+        Found found{{net.sim.Now()},
+                    {static_cast<int64_t>(net.sim.GetEventCount())},
+                    {net.sim.Finish().empty()}};
+        for (const std::string column : {"start_ps", "finish_ps", "acked_ps", "delivered_bytes"})
+        {
+            found.push_back(net.Column("flow", column));
+        }
+        cells = net.sim.Notes().find("all is one cell") == std::string::npos;
+        return found;
+    }
+
+    void DoRun() override
+    {
+        uint32_t inCells = 0;
+        for (uint64_t seed = 1; seed <= 60; ++seed)
+        {
+            bool cells = false;
+            const Found one = Simulate(seed, "0ps", cells);
+            for (const std::string window : {"1h", "30ns"})
+            {
+                const Found found = Simulate(seed, window, cells);
+                NS_TEST_ASSERT_MSG_EQ((found == one), true, "seed " << seed << ", " << window);
+            }
+            inCells += cells;
+        }
+        Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
+        NS_TEST_EXPECT_MSG_GT(inCells, 30, "most of them need no one order");
+    }
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief The suite "facade-cells".
+ */
+class CellsTestSuite : public TestSuite
+{
+  public:
+    CellsTestSuite()
+        : TestSuite("facade-cells", Type::UNIT)
+    {
+        AddTestCase(new WaitingFlowsTest, TestCase::Duration::QUICK);
+    }
+};
+
+static CellsTestSuite g_cellsTestSuite; //!< the test suite
+
+} // namespace tests
+} // namespace facade
+} // namespace ns3
