@@ -259,6 +259,9 @@ def _add_flows(simulation: Simulation, flows: Flows) -> None:
     if flows.nics is not None and len(flows.nics):
         nics = flows.nics
         simulation.SetNics(nics.flows, nics.leaves, nics.arrives, len(nics))
+    if flows.connections is not None and len(flows.connections):
+        shared = flows.connections
+        simulation.SetConnections(shared.flows, shared.connections, len(shared))
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
     _set_paths(simulation, flows)

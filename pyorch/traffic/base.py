@@ -83,6 +83,20 @@ class Nics:
 
 
 @dataclass(frozen=True)
+class Connections:
+    """Flows that are messages on the connection of another flow, which has its own; shape (flows,).
+
+    connections: for each, that other flow.
+    """
+
+    flows: npt.NDArray[np.uint32]
+    connections: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.flows)
+
+
+@dataclass(frozen=True)
 class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
@@ -92,7 +106,8 @@ class Flows:
     of all nodes from source to destination. ack_paths: the same from destination to source.
     ack_reverse: flow -> whether its ACKs take its path backwards, else ECMP; those of a flow in
     neither take its path backwards, if it has one. waits: between flows, if any. nics: numbers of
-    flows that leave or arrive by other hosts of their servers, and these hosts.
+    flows that leave or arrive by other hosts of their servers, and these hosts. connections:
+    flows that use the connection of another one.
     """
 
     src: npt.NDArray[np.uint32]
@@ -111,6 +126,7 @@ class Flows:
     ack_reverse: dict[int, bool] = field(default_factory=dict)
     waits: Waits | None = None
     nics: Nics | None = None
+    connections: Connections | None = None
 
     def __len__(self) -> int:
         return len(self.src)
@@ -255,7 +271,7 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
-    left_out = frozenset({"nic", "start_jitter"})
+    left_out = frozenset({"connection", "nic", "start_jitter"})
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -273,6 +289,11 @@ class TrafficTable(Kind):
         default="own",
         description="Hosts of a server by which flows to other servers go: those named; the one at "
         "the destination's place in its server, reached over the scale-up domain; or by a hash.",
+    )
+    connection: Literal["message", "pair"] = Field(
+        default="message",
+        description="One for each message; or one for all messages of the entry from a host to "
+        "another: they go one after the other, and congestion control and path persist.",
     )
     path: NodePath | None = Field(
         default=None, description="All nodes from source to destination, of a single flow."
@@ -544,8 +565,21 @@ def _check_common(table: TrafficTable, check: Check) -> None:
     elif table.nic == "hash" and network.scale_up is not None:
         what = "a GPU behind a scale-up domain has one NIC of its own"
         check.add("nic", what, "'own' or 'rail' with topology.scale_up")
+    if table.connection == "pair":
+        _check_connection(table, check)
     if table.label is not None and not table.label:
         check.add("label", "empty", "any text")
+
+
+def _check_connection(table: TrafficTable, check: Check) -> None:
+    """What the messages of one connection cannot have."""
+    for key, value in (("on", table.on), ("path", table.path), ("paths", table.paths)):
+        if value is not None:
+            allowed = f"'message' with {key!r}"
+            check.add("connection", "bursts and paths are of single flows", allowed)
+    if table.nic != "own":
+        what = "the messages between two hosts may go by different NICs"
+        check.add("connection", what, "'message' with 'nic'")
 
 
 def _check_paths(table: TrafficTable, check: Check) -> None:
@@ -639,7 +673,27 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
         if table.path is not None or table.ack_path is not None:
             for flow in numbers:
                 book.add(flow, table.path, table.ack_path)
-    return result
+    connections = _connections_of(result, [table.connection for table in tables])
+    return replace(result, connections=connections)
+
+
+def _connections_of(flows: Flows, choices: Sequence[str]) -> Connections | None:
+    """Return which flows share connections. choices: `connection`, by entry."""
+    shared = [entry for entry, choice in enumerate(choices) if choice == "pair"]
+    if not shared:
+        return None
+    chosen = np.flatnonzero(np.isin(flows.groups, shared))
+    for flow in chosen.tolist():
+        if flows.sizes[flow] == 0 or flow in flows.paths:
+            what = f"flow {flow} is endless or has a path of its own"
+            at = f"traffic.{flows.groups[flow]}.connection"
+            raise UserError([Problem(at, what, "'message' for such flows", None)])
+    columns = (flows.groups, flows.src, flows.dst, flows.classes)
+    keys = np.stack([column[chosen].astype(np.int64) for column in columns])
+    _, first, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    connections = chosen[first][which.reshape(-1)]
+    follows = connections != chosen
+    return Connections(chosen[follows].astype(np.uint32), connections[follows].astype(np.uint32))
 
 
 def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,6 +59,10 @@ def waits_of(flows: Flows) -> dict[int, list[tuple[int, int]]]:
     return {flow: of for flow, of in found.items() if flow < POINT and flow not in pointed}
 
 
+def _others(some: Sized | None) -> int:
+    return 0 if some is None else len(some)
+
+
 def left_out(scene: Scene, *, paths: bool, classes: bool) -> Iterator[str]:
     """Yield what hardly a format can say. paths, classes: whether this one can."""
     flows, network = scene.flows, scene.network
@@ -72,7 +76,8 @@ def left_out(scene: Scene, *, paths: bool, classes: bool) -> Iterator[str]:
         (len(flows.on_off), "flows that send in bursts: they send without a gap"),
         (0 if paths else len(flows.paths), "flows with a path: they take any"),
         (len(flows.ack_paths) + len(flows.ack_reverse), "flows whose ACKs have a path: any"),
-        (0 if flows.nics is None else len(flows.nics), "flows by another NIC: by their own"),
+        (_others(flows.nics), "flows by another NIC: by their own"),
+        (_others(flows.connections), "flows on the connection of another: on their own"),
         (pointed, "points for which flows wait, as of collectives: these flows do not wait"),
         (0 if classes else len(set(flows.classes.tolist())) - 1, "further traffic classes"),
         (sum(1 for one in network.failures if one[1] > 0), "links that fail during the run"),

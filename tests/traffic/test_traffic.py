@@ -645,3 +645,49 @@ def test_columns_of_one_unit_need_no_look_at_each_cell() -> None:
     assert found is not None
     assert found.sizes == [5120, 12288, 1024]
     assert found.starts == [7_000_000, None, 1_000_000_000]
+
+
+BURSTS = {"kind": "incast", "dst": "h5", "degree": 3, "size": "10KB", "repeat": 4}
+EVERY = {**BURSTS, "interval": "100us"}
+
+
+def test_messages_of_a_pair_share_a_connection() -> None:
+    """Each is on that of the first one of its entry with its ends; without the key, on its own."""
+    form, _ = resolve(EVERY)
+    assert form is not None
+    assert "connection" not in form
+    tables = [resolve(entry)[0] for entry in ({**EVERY, "connection": "pair"}, EVERY)]
+    flows = traffic.flows([table for table in tables if table], STAR, 1, MS)
+    assert flows.connections is not None
+    found = dict(
+        zip(flows.connections.flows.tolist(), flows.connections.connections.tolist(), strict=True)
+    )
+    expected = {}
+    first: dict[tuple[int, int], int] = {}
+    for flow, ends in enumerate(pairs(flows)):
+        if flows.groups[flow] == 0 and (lead := first.setdefault(ends, flow)) != flow:
+            expected[flow] = lead
+    assert found == expected
+    assert len(first) > 2
+    assert len(found) == 12 - len(first)
+    assert make(EVERY).connections is None
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"on": "1us", "off": "1us"}, "bursts and paths are of single flows"),
+        ({"nic": "hash"}, "may go by different NICs"),
+    ],
+)
+def test_what_a_connection_of_several_messages_cannot_have(more: dict[str, Any], told: str) -> None:
+    """The key, what is wrong, and what is allowed are told."""
+    _, problems = resolve({**EVERY, "connection": "pair", **more})
+    assert any("connection" in problem and told in problem for problem in problems), problems
+
+
+def test_no_message_follows_an_endless_flow() -> None:
+    """Its connection is never free."""
+    entry = {"kind": "greedy", "src": ["h0", "h1"], "dst": "h2", "connection": "pair"}
+    with pytest.raises(UserError, match="is endless or has a path of its own"):
+        make(entry)

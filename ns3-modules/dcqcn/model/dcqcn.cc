@@ -13,7 +13,6 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-ecn-marking.h"
 #include "ns3/lossless-rate.h"
-#include "ns3/rdma-queue-pair.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +42,7 @@ Dcqcn::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::dcqcn::Dcqcn")
-            .SetParent<CongestionControl>()
+            .SetParent<RateControl>()
             .SetGroupName("dcqcn")
             .AddConstructor<Dcqcn>()
             .AddAttribute("Notification",
@@ -128,12 +127,6 @@ Dcqcn::GetTypeId()
                           DataRateValue(DataRate(50'000'000)),
                           MakeDataRateAccessor(&Dcqcn::m_hyperRate),
                           lossless::MakeRateChecker())
-            .AddAttribute("MinRate",
-                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
-                          "simulator.",
-                          DataRateValue(DataRate(1'000'000'000)),
-                          MakeDataRateAccessor(&Dcqcn::m_leastRate),
-                          lossless::MakeRateChecker(1))
             .AddAttribute("ClampTarget",
                           "Every cut moves the target down to the rate before it; else only one "
                           "after an increase does, as with CLAMP_TARGET_RATE 0 of the HPCC "
@@ -189,30 +182,18 @@ Dcqcn::Dcqcn()
 
 Dcqcn::~Dcqcn() = default;
 
-uint64_t
-Dcqcn::Scaled(const DataRate& rate) const
-{
-    return lossless::InProportion(
-        rate.GetBitRate(),
-        m_line,
-        m_referenceRate.GetBitRate(),
-        lossless::HIGHEST_RATE); // equivalent to any rate above the line's
-}
-
 void
-Dcqcn::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Dcqcn::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
-    m_line = lineRate;
+    RateControl::Start(sender, lineRate);
     m_current = lineRate;
     m_target = lineRate;
     m_increaseAt = NEVER;
     m_decreaseInterval = m_decreaseTime.GetTimeStep();
     m_alphaInterval = m_alphaTime.GetTimeStep();
     m_increaseInterval = m_increaseTime.GetTimeStep();
-    m_additiveIncrease = Scaled(m_additiveRate);
-    m_hyperIncrease = Scaled(m_hyperRate);
-    m_minRate = std::min(lineRate, m_leastRate.GetBitRate());
+    m_additiveIncrease = Scale(m_additiveRate, m_referenceRate);
+    m_hyperIncrease = Scale(m_hyperRate, m_referenceRate);
 }
 
 std::string
@@ -233,7 +214,7 @@ Dcqcn::GetSignaller() const
 }
 
 std::unique_ptr<rdma::CongestionReceiver>
-Dcqcn::MakeReceiver(const rdma::QueuePair& /* queuePair */) const
+Dcqcn::MakeReceiver() const
 {
     return std::make_unique<NotificationPoint>(m_notification, m_cnpInterval.GetTimeStep());
 }
@@ -317,9 +298,9 @@ void
 Dcqcn::HeardLate()
 {
     Notified();
-    if (!m_queuePair->IsAcknowledged())
+    if (!m_sender->IsDone())
     {
-        m_queuePair->Reconsider(); // after a timer nothing else does
+        m_sender->Reconsider(); // after a timer nothing else does
     }
 }
 
@@ -327,7 +308,7 @@ void
 Dcqcn::Notified()
 {
     ++m_notifications;
-    if (m_queuePair->IsAcknowledged())
+    if (m_sender->IsDone())
     {
         return;
     }
@@ -340,7 +321,7 @@ Dcqcn::Notified()
         m_alpha = m_initialAlpha;
         if (m_firstRate.GetBitRate() > 0)
         {
-            m_current = std::clamp(m_firstRate.GetBitRate(), m_minRate, m_line);
+            m_current = std::clamp(m_firstRate.GetBitRate(), m_least, m_line);
             m_target = m_current;
         }
         m_alphaAt = now;
@@ -403,10 +384,10 @@ Dcqcn::Look()
     m_lookPending = false;
     const int64_t now = NowPs();
     AdvanceAlpha(now);
-    if (!m_queuePair->IsAcknowledged())
+    if (!m_sender->IsDone())
     {
         Cut(now);
-        m_queuePair->Reconsider();
+        m_sender->Reconsider();
     }
 }
 
@@ -417,14 +398,14 @@ Dcqcn::Cut(int64_t now)
     {
         m_target = m_current;
     }
-    m_current = std::max(m_minRate,
+    m_current = std::max(m_least,
                          static_cast<uint64_t>(static_cast<double>(m_current) * (1 - m_alpha / 2)));
     m_cutAt = now;
     m_timeStage = 0;
     m_byteStage = 0;
     m_bytes = 0;
     ++m_cuts;
-    NS_LOG_INFO("flow " << m_queuePair->GetFlow() << " cut to " << m_current << " bit/s");
+    NS_LOG_INFO("flow " << m_connection->GetFlow() << " cut to " << m_current << " bit/s");
     ArmIncrease(now);
     Apply();
 }
@@ -445,7 +426,7 @@ Dcqcn::IncreaseTimer()
 {
     const int64_t now = NowPs();
     m_increasePending = false;
-    if (m_increaseAt == NEVER || m_queuePair->IsAcknowledged())
+    if (m_increaseAt == NEVER || m_sender->IsDone())
     {
         return;
     }
@@ -460,7 +441,7 @@ Dcqcn::IncreaseTimer()
     {
         ArmIncrease(now);
     }
-    m_queuePair->Reconsider();
+    m_sender->Reconsider();
 }
 
 void
@@ -506,7 +487,7 @@ void
 Dcqcn::Apply()
 {
     m_rate = m_current < m_line ? m_current : 0;
-    m_stateTrace(m_queuePair->GetFlow(), m_current, m_target, m_alpha);
+    m_stateTrace(m_connection->GetFlow(), m_current, m_target, m_alpha);
 }
 
 void

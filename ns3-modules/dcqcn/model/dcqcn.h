@@ -6,10 +6,9 @@
 #ifndef DCQCN_H
 #define DCQCN_H
 
-#include "ns3/data-rate.h"
 #include "ns3/lossless-event.h"
 #include "ns3/nstime.h"
-#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-rate-control.h"
 #include "ns3/traced-callback.h"
 
 namespace ns3
@@ -63,7 +62,7 @@ class NotificationPoint : public rdma::CongestionReceiver
  * is below line rate and the message is not finished. Rates are whole bit/s: a cut rounds down, an
  * increase rounds up, so that it reaches Rt.
  */
-class Dcqcn : public rdma::CongestionControl
+class Dcqcn : public rdma::RateControl
 {
   public:
     /// What triggers a rate cut.
@@ -78,15 +77,14 @@ class Dcqcn : public rdma::CongestionControl
     Dcqcn();
     ~Dcqcn() override;
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     std::string Check() const override;
     std::string GetSignaller() const override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyTimeout() override;
     void NotifyCnp(const lossless::Frame& frame) override;
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& queuePair) const override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override;
     void Report(lossless::Summary& summary) const override;
 
     /// Alpha, updated. @return 0 to 1.
@@ -97,7 +95,6 @@ class Dcqcn : public rdma::CongestionControl
     typedef void (*StateCallback)(uint32_t flow, uint64_t current, uint64_t target, double alpha);
 
   private:
-    uint64_t Scaled(const DataRate& rate) const;
     void Heard();
     void HeardLate();
     void Notified();
@@ -122,7 +119,6 @@ class Dcqcn : public rdma::CongestionControl
     int64_t m_fastRecovery;      //!< number of steps
     DataRate m_additiveRate;     //!< see m_additiveIncrease
     DataRate m_hyperRate;        //!< see m_hyperIncrease
-    DataRate m_leastRate;        //!< see m_minRate
     bool m_clampTarget;          //!< the target follows every cut
     bool m_clampAfterTimer;      //!< an increase by the timer lets the next cut move the target
     DataRate m_firstRate;        //!< set by the first notification; 0: line rate
@@ -136,8 +132,6 @@ class Dcqcn : public rdma::CongestionControl
     int64_t m_increaseInterval{0};         //!< ps
     uint64_t m_additiveIncrease{0};        //!< bit/s
     uint64_t m_hyperIncrease{0};           //!< bit/s
-    uint64_t m_minRate{0};                 //!< bit/s
-    uint64_t m_line{0};                    //!< bit/s
     uint64_t m_current{0};                 //!< Rc (bit/s)
     uint64_t m_target{0};                  //!< Rt (bit/s)
     double m_alpha{0};                     //!< as of m_alphaAt

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "../../facade/test/facade-test-network.h"
+#include "../../facade/test/facade-next-message.h"
 
 #include "ns3/dcqcn.h"
 #include "ns3/rdma-queue-pair.h"
@@ -104,9 +104,9 @@ class FedDcqcn : public Dcqcn
         return tid;
     }
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::Sender& sender, uint64_t lineRate) override
     {
-        Dcqcn::Start(queuePair, lineRate);
+        Dcqcn::Start(sender, lineRate);
         TraceConnectWithoutContext("State", MakeCallback(&FedDcqcn::Keep, this));
         g_last = this;
     }
@@ -114,7 +114,7 @@ class FedDcqcn : public Dcqcn
     /// Another receiver's half, which the test feeds. @return it.
     std::unique_ptr<rdma::CongestionReceiver> MakeAnother() const
     {
-        return MakeReceiver(*m_queuePair);
+        return MakeReceiver();
     }
 
     /// What comes from the network when a NACK does.
@@ -122,7 +122,7 @@ class FedDcqcn : public Dcqcn
     {
         Frame frame;
         frame.kind = FrameKind::NACK;
-        m_queuePair->GetSendQueue().Receive(frame);
+        static_cast<rdma::SendQueue*>(m_sender)->Receive(frame);
     }
 
     /// What comes from the network when a notification does.
@@ -130,7 +130,7 @@ class FedDcqcn : public Dcqcn
     {
         Frame frame;
         frame.kind = FrameKind::CNP;
-        m_queuePair->GetSendQueue().Receive(frame);
+        static_cast<rdma::SendQueue*>(m_sender)->Receive(frame);
     }
 
     /**
@@ -143,7 +143,7 @@ class FedDcqcn : public Dcqcn
         Frame frame;
         frame.bytes = bytes;
         NotifySent(frame);
-        m_queuePair->Reconsider();
+        m_sender->Reconsider();
     }
 
     /**
@@ -1036,6 +1036,48 @@ class NetworkTest : public TestCase
 
 /**
  * @ingroup dcqcn-tests
+ * @brief Two messages on one connection.
+ */
+class NextMessageTest : public TestCase
+{
+  public:
+    NextMessageTest()
+        : TestCase("a message starts at the rate that the one before it on its connection left")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool shared : {true, false})
+        {
+            // no increase within 5 ms, and one each microsecond: they go on during the silence
+            for (const std::string interval : {"10ms", "1us"})
+            {
+                Network net;
+                net.sim.AddFlowControl("ns3::pfc::Pfc");
+                net.sim.SetAttribute(MARKING, "Kmin", "5000");
+                net.sim.SetAttribute(MARKING, "Kmax", "20000");
+                net.sim.SetAttribute(DCQCN, "IncreaseInterval", interval);
+                net.sim.SetAttribute(DCQCN, "HyperIncrease", "1Gbps");
+                net.sim.AddAgent(MARKING);
+                net.sim.SetCongestionControl(DCQCN);
+                const auto next = facade::tests::RunNextMessage(net, shared);
+                if (interval == "10ms")
+                {
+                    NS_TEST_EXPECT_MSG_LT(next.left, 24'000'000'000, "the first one was cut");
+                }
+                NS_TEST_EXPECT_MSG_EQ(
+                    next.begins,
+                    (shared && interval == "10ms" ? next.left : facade::tests::NextMessage::LINE),
+                    "the second one, increases " << interval);
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup dcqcn-tests
  * @brief Tests of Dcqcn.
  */
 class DcqcnTestSuite : public TestSuite
@@ -1049,6 +1091,7 @@ class DcqcnTestSuite : public TestSuite
         AddTestCase(new NotificationTest, TestCase::Duration::QUICK);
         AddTestCase(new ParametersTest, TestCase::Duration::QUICK);
         AddTestCase(new NetworkTest, TestCase::Duration::QUICK);
+        AddTestCase(new NextMessageTest, TestCase::Duration::QUICK);
     }
 };
 

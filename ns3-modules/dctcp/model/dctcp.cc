@@ -10,7 +10,6 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-ecn-marking.h"
 #include "ns3/lossless-frame.h"
-#include "ns3/rdma-queue-pair.h"
 
 namespace ns3
 {
@@ -56,11 +55,11 @@ Dctcp::GetSignaller() const
 }
 
 void
-Dctcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Dctcp::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    WindowControl::Start(queuePair, lineRate);
+    WindowControl::Start(sender, lineRate);
     const uint64_t rate = m_additiveRate.GetBitRate();
-    m_step = rate ? WindowAt(static_cast<double>(rate)) : queuePair->GetPayload(0);
+    m_step = rate ? WindowAt(static_cast<double>(rate)) : m_connection->GetLargestPayload();
 }
 
 void
@@ -74,6 +73,7 @@ void
 Dctcp::NotifyAck(const rdma::Acknowledgement& ack)
 {
     const auto answered = static_cast<int64_t>(ack.answered);
+    const auto next = static_cast<int64_t>(ack.next);
     const bool marked = ack.IsMarked();
     ++m_answers;
     m_marked += marked;
@@ -84,13 +84,13 @@ Dctcp::NotifyAck(const rdma::Acknowledgement& ack)
     }
     if (m_roundEnd < 0 || isRoundOver)
     {
-        m_roundEnd = m_next;
+        m_roundEnd = next;
     }
     m_isCutting = m_isCutting && answered < m_cutEnd;
     if (marked && !m_isCutting)
     {
         m_isCutting = true;
-        m_cutEnd = m_next;
+        m_cutEnd = next;
         ++m_cuts;
         SetWindow(m_bytes * (1 - m_alpha / 2));
     }
@@ -102,8 +102,8 @@ Dctcp::NotifyAck(const rdma::Acknowledgement& ack)
     {
         return;
     }
-    NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " W " << m_bytes << " alpha " << m_alpha);
-    m_windowTrace(m_queuePair->GetFlow(), m_bytes, m_alpha);
+    NS_LOG_LOGIC("flow " << m_connection->GetFlow() << " W " << m_bytes << " alpha " << m_alpha);
+    m_windowTrace(m_connection->GetFlow(), m_bytes, m_alpha);
 }
 
 /// Update alpha.

@@ -42,7 +42,7 @@ class Dctcp : public rdma::WindowControl
     static TypeId GetTypeId();
 
     std::string GetSignaller() const override;
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 

@@ -58,14 +58,15 @@ class Fed
      */
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
-          m_dctcp(CreateObject<Dctcp>())
+          m_dctcp(CreateObject<Dctcp>()),
+          m_feeder(*m_dctcp)
     {
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"}, {"Gain", "0.5"}, {"AdditiveIncrease", "1Gbps"}};
         all.insert(all.end(), settings.begin(), settings.end());
         facade::tests::Apply(m_dctcp, all);
         m_dctcp->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
-        m_dctcp->Start(PeekPointer(m_queuePair), LINE);
+        m_dctcp->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
     /**
@@ -77,7 +78,7 @@ class Fed
     {
         Frame frame;
         frame.psn = next - 1;
-        m_dctcp->NotifySent(frame);
+        m_feeder.Send(frame);
     }
 
     /**
@@ -91,7 +92,7 @@ class Fed
         Frame frame;
         frame.word = {psn + 1, psn};
         frame.ecn = marked ? Frame::ECN_MARKED : Frame::ECN_CAPABLE;
-        m_dctcp->NotifyAck(rdma::Acknowledgement(frame));
+        m_feeder.Answer(frame);
     }
 
     /// The sender. @return it.
@@ -114,8 +115,9 @@ class Fed
         changes.push_back({window, alpha});
     }
 
-    Ptr<QueuePair> m_queuePair; //!< of nobody
-    Ptr<Dctcp> m_dctcp;         //!< the sender
+    Ptr<QueuePair> m_queuePair;   //!< of nobody
+    Ptr<Dctcp> m_dctcp;           //!< the sender
+    facade::tests::Feeder m_feeder; //!< of it
 };
 
 } // namespace

@@ -29,8 +29,8 @@ PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
     // The last packet leaves hop i when it has arrived there and its predecessor has left; packets
     // are spaced by the sender's NIC or the slowest link so far. All packets but the last are full.
     const uint64_t packets = queuePair.GetPackets();
-    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(0) : 0;
-    const int64_t last = queuePair.GetFrameBytes(packets - 1);
+    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(queuePair.GetPayload(0)) : 0;
+    const int64_t last = queuePair.GetFrameBytes(queuePair.GetPayload(packets - 1));
     const auto trainOf = [packets](uint64_t gaps, int64_t gap) {
         const auto train = static_cast<lossless::Int128>(gaps) * gap;
         return packets == 1 ? 0 : train > NEVER ? NEVER : static_cast<int64_t>(train);
@@ -102,7 +102,7 @@ PathTimes::BaseRtt(const QueuePair& queuePair, const Hops& hops, int64_t back) c
     {
         return 0;
     }
-    const int64_t there = TimeOf(queuePair.GetFrameBytes(0), hops);
+    const int64_t there = TimeOf(queuePair.GetFrameBytes(queuePair.GetLargestPayload()), hops);
     return Later(Later(there, queuePair.GetDestination()->GetLatency()), back);
 }
 

@@ -325,6 +325,13 @@ Simulation::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 }
 
 void
+Simulation::SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n)
+{
+    m_impl->fabric->RequireOpen("SetConnections");
+    m_impl->traffic.SetConnections(flows, connections, n);
+}
+
+void
 Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
 {
     SetPaths(&flow, &n, nodes, 1);

@@ -157,7 +157,7 @@ class Simulation
     /// @param at ps (0: from the start). @param until ps, shortest paths from then; -1: never.
     void DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, int64_t at, int64_t until);
 
-    /// Add flows: each is one message on its own queue pair.
+    /// Add flows: each is one message, on its own queue pair unless SetConnections is used.
     /// @param src source host. @param dst destination host. @param sizes payload bytes; 0: greedy,
     /// endless.
     /// @param starts ps. @param stops ps at which a greedy source stops; -1: never.
@@ -191,6 +191,13 @@ class Simulation
     /// @param flows their numbers. @param out for each, the host by which it leaves.
     /// @param in for each, the host by which it arrives. @param n length of the three.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
+    /// Let flows be messages on one connection (queue pair), sent one after the other in the order
+    /// of their starts. All have the same hosts, class, rate and window; none is endless, sent in
+    /// bursts, on a fixed path or on a scale-up domain.
+    /// @param flows their numbers, without that of the connection.
+    /// @param connections for each, the flow whose connection it uses, which uses its own. Frames
+    /// carry its number. @param n length of the two.
+    void SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n);
     /// Let a flow send only in bursts.
     /// @param flow its number. @param on ps. @param off ps between bursts.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);

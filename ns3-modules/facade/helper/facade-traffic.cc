@@ -270,6 +270,29 @@ Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 }
 
 void
+Traffic::SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        GetFlow(flows[i]);
+        GetFlow(connections[i]);
+        const bool isShared =
+            std::ranges::any_of(m_connections, [flow = flows[i]](const auto& each) {
+                return each.second == flow;
+            });
+        if (flows[i] == connections[i] || m_connections.contains(connections[i]) || isShared)
+        {
+            Refuse("flow ",
+                   flows[i],
+                   " cannot use the connection of flow ",
+                   connections[i],
+                   "; name, for all flows of a connection, the same flow, which has none named");
+        }
+        m_connections[flows[i]] = connections[i];
+    }
+}
+
+void
 Traffic::SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
                   const uint32_t* nodes,
@@ -348,7 +371,7 @@ Traffic::Connect()
         const auto [src, dst] = m_ends[flow];
         QueuePair& queuePair = *m_queuePairs[flow];
         Ptr<CongestionControl> control;
-        if (!m_congestionControl.empty())
+        if (!m_congestionControl.empty() && !m_connections.contains(flow))
         {
             control = m_fabric.Make<CongestionControl>(m_congestionControl);
         }
@@ -358,6 +381,15 @@ Traffic::Connect()
                           m_demands[flow],
                           control,
                           routes.IsPinned(flow));
+    }
+    for (const auto& [flow, other] : m_connections)
+    {
+        m_queuePairs[flow]->Join(*m_queuePairs[other]);
+    }
+    for (uint32_t flow = 0; flow < m_queuePairs.size(); ++flow)
+    {
+        const auto [src, dst] = m_ends[flow];
+        QueuePair& queuePair = *m_queuePairs[flow];
         const auto asked = m_asked.find(flow);
         origins.push_back(asked == m_asked.end() ? src : asked->second.first);
         const int64_t before = Carry(flow, queuePair);
@@ -474,7 +506,7 @@ Traffic::FollowRoutes(uint32_t host)
     int64_t longest = m_longestRtt;
     for (const auto& queuePair : m_queuePairs)
     {
-        if (!queuePair->UsesPath() || queuePair->IsAcknowledged() || queuePair->IsInside())
+        if (!queuePair->UsesPath() || queuePair->IsDone() || queuePair->IsInside())
         {
             continue;
         }
@@ -512,7 +544,7 @@ Traffic::Check() const
         const uint64_t bytes = queuePair->GetDemand().bytes;
         if (bytes > 0 && queuePair->GetPackets() > MOST_PACKETS)
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": " +
+            problems += "flow " + std::to_string(queuePair->GetNumber()) + ": " +
                         std::to_string(bytes) + " B are " +
                         std::to_string(queuePair->GetPackets()) + " packets; at most " +
                         std::to_string(MOST_PACKETS) +
@@ -521,7 +553,7 @@ Traffic::Check() const
         }
         if (queuePair->GetTelemetryHops() && queuePair->GetHops() > queuePair->GetTelemetryHops())
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) + ": its path has " +
+            problems += "flow " + std::to_string(queuePair->GetNumber()) + ": its path has " +
                         std::to_string(queuePair->GetHops()) +
                         " switches, but its frames have room for the telemetry of " +
                         std::to_string(queuePair->GetTelemetryHops()) +
@@ -530,7 +562,7 @@ Traffic::Check() const
         }
         if (queuePair->IsCarried() && bytes == 0)
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+            problems += "flow " + std::to_string(queuePair->GetNumber()) +
                         " is endless: a scale-up domain carries only whole messages\n";
         }
         if (queuePair->IsInside())
@@ -542,7 +574,7 @@ Traffic::Check() const
         if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&
             routes.Trace(queuePair->GetSource()->GetId(), queuePair->GetHeader()).empty())
         {
-            const std::string flow = "flow " + std::to_string(queuePair->GetFlow());
+            const std::string flow = "flow " + std::to_string(queuePair->GetNumber());
             problems +=
                 flow + (routes.IsPinned(queuePair->GetFlow())
                             ? ": its fixed path contains a link that is down\n"
@@ -550,9 +582,9 @@ Traffic::Check() const
                                   " to " + queuePair->GetDestination()->GetName() + "\n");
         }
         else if (routes.AreAnswersPinned(queuePair->GetFlow()) &&
-                 m_answerTimes[queuePair->GetFlow()] < 0)
+                 m_answerTimes[queuePair->GetNumber()] < 0)
         {
-            problems += "flow " + std::to_string(queuePair->GetFlow()) +
+            problems += "flow " + std::to_string(queuePair->GetNumber()) +
                         ": the path of its ACKs contains a link that is down\n";
         }
     }
@@ -560,7 +592,58 @@ Traffic::Check() const
     {
         problems += m_queuePairs.front()->GetCongestionControl()->Check();
     }
-    return problems + CheckTruncation();
+    return problems + CheckConnections() + CheckTruncation();
+}
+
+std::string
+Traffic::CheckConnections() const
+{
+    std::string problems;
+    std::map<uint32_t, uint64_t> packets; // by connection
+    for (const auto& [flow, other] : m_connections)
+    {
+        const QueuePair::Demand& demand = m_demands[flow];
+        const QueuePair::Demand& first = m_demands[other];
+        const QueuePair& queuePair = *m_queuePairs[flow];
+        std::string reason;
+        if (m_ends[flow] != m_ends[other])
+        {
+            reason = "they have other hosts";
+        }
+        else if (demand.cls != first.cls || demand.rate != first.rate ||
+                 demand.window != first.window)
+        {
+            reason = "they have another class, rate or window";
+        }
+        else if (demand.bytes == 0 || first.bytes == 0 || demand.on > 0 || first.on > 0)
+        {
+            reason = "neither may be endless or sent in bursts";
+        }
+        else if (m_fabric.GetRoutes().IsPinned(flow) || m_fabric.GetRoutes().IsPinned(other))
+        {
+            reason = "neither may have a fixed path";
+        }
+        else if (queuePair.IsCarried())
+        {
+            reason = "neither may use a scale-up domain";
+        }
+        if (!reason.empty())
+        {
+            problems += "flow " + std::to_string(flow) + " cannot use the connection of flow " +
+                        std::to_string(other) + ": " + reason + "\n";
+        }
+        auto& sum = packets.try_emplace(other, m_queuePairs[other]->GetPackets()).first->second;
+        const uint64_t before = sum;
+        sum += queuePair.GetPackets();
+        if (before <= MOST_PACKETS && sum > MOST_PACKETS)
+        {
+            problems += "the messages on the connection of flow " + std::to_string(other) +
+                        " have more than " + std::to_string(MOST_PACKETS) +
+                        " packets, as many as there are sequence numbers; use several "
+                        "connections, or raise PayloadSize of ns3::rdma::QueuePair\n";
+        }
+    }
+    return problems;
 }
 
 std::string
@@ -676,22 +759,22 @@ Traffic::FillTable(observe::Table& flows) const
     {
         const auto& demand = queuePair->GetDemand();
         const auto& outcome = queuePair->GetOutcome();
-        number->push_back(queuePair->GetFlow());
-        const auto asked = m_asked.find(queuePair->GetFlow());
-        const auto& ends = asked == m_asked.end() ? m_ends[queuePair->GetFlow()] : asked->second;
+        number->push_back(queuePair->GetNumber());
+        const auto asked = m_asked.find(queuePair->GetNumber());
+        const auto& ends = asked == m_asked.end() ? m_ends[queuePair->GetNumber()] : asked->second;
         src->push_back(ends.first);
         dst->push_back(ends.second);
         cls->push_back(demand.cls);
         size->push_back(static_cast<int64_t>(demand.bytes));
         begin->push_back(queuePair->IsStarted() ? demand.start : -1);
         finish->push_back(outcome.finish);
-        ideal->push_back(m_idealTimes[queuePair->GetFlow()]);
+        ideal->push_back(m_idealTimes[queuePair->GetNumber()]);
         delivered->push_back(static_cast<int64_t>(outcome.delivered));
         sent->push_back(static_cast<int64_t>(outcome.sent));
         retransmitted->push_back(static_cast<int64_t>(outcome.retransmitted));
         acked->push_back(outcome.acked);
         const int64_t there = ideal->back();
-        const int64_t back = m_answerTimes[queuePair->GetFlow()];
+        const int64_t back = m_answerTimes[queuePair->GetNumber()];
         reordered->push_back(static_cast<int64_t>(outcome.reordered));
         distance->push_back(static_cast<int64_t>(outcome.reorderDistance));
         idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));

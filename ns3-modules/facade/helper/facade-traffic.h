@@ -63,6 +63,8 @@ class Traffic
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// See Simulation::SetOnOff.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
+    /// See Simulation::SetConnections.
+    void SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n);
     /// See Simulation::SetPaths; for answers, SetAckPaths.
     void SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
@@ -110,6 +112,8 @@ class Traffic
 
   private:
     uint32_t GetLargestFrame() const;
+    /// Problems of flows that share a connection.
+    std::string CheckConnections() const;
     /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
     std::string CheckTruncation() const;
     int64_t GetEarliestEnd();
@@ -125,7 +129,9 @@ class Traffic
     std::vector<std::unique_ptr<rdma::Server>> m_servers; //!< all servers
     std::map<uint32_t, rdma::Server*> m_serverOf;         //!< by host, if it belongs to one
     std::map<uint32_t, std::pair<uint32_t, uint32_t>>
-        m_asked;                        //!< original ends of flows that use other hosts
+        m_asked; //!< original ends of flows that use other hosts
+    std::map<uint32_t, uint32_t>
+        m_connections;                  //!< by flow: whose connection it uses, if not its own
     std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
     int64_t m_longestRtt{0};            //!< longest base round-trip time at set-up (ps)

@@ -52,8 +52,7 @@ class Teller : public CongestionControl
         return tid;
     }
 
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override
     {
         return Hearing([](const lossless::Frame& frame) { return frame.ecn == 3; });
     }
@@ -79,8 +78,7 @@ class Clock : public CongestionControl
         return tid;
     }
 
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override
     {
         return Hearing([](const lossless::Frame&) { return true; });
     }

@@ -124,8 +124,7 @@ class MarkWitness : public rdma::CongestionControl
         return tid;
     }
 
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override
     {
         return Hearing([](const Frame& frame) {
             if (frame.ecn == 3)

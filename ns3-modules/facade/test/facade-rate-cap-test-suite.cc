@@ -298,9 +298,9 @@ class Stepper : public CongestionControl
         return tid;
     }
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::Sender& sender, uint64_t lineRate) override
     {
-        CongestionControl::Start(queuePair, lineRate);
+        CongestionControl::Start(sender, lineRate);
         m_rate = 10 * GBPS;
         Simulator::Schedule(TimeStep(1'000'000), &Stepper::Step, this, 20 * GBPS);
         Simulator::Schedule(TimeStep(2'450'000), &Stepper::Step, this, 100 * GBPS);
@@ -316,7 +316,7 @@ class Stepper : public CongestionControl
     void Step(uint64_t rate)
     {
         m_rate = rate;
-        m_queuePair->Reconsider();
+        m_sender->Reconsider();
     }
 };
 

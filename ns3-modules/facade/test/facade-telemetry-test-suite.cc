@@ -59,19 +59,19 @@ class Reader : public CongestionControl
         return true;
     }
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::Sender& sender, uint64_t lineRate) override
     {
-        CongestionControl::Start(queuePair, lineRate);
-        g_baseRtt = queuePair->GetBaseRtt().GetTimeStep();
-        g_hops = queuePair->GetHops();
+        CongestionControl::Start(sender, lineRate);
+        g_baseRtt = m_connection->GetBaseRtt().GetTimeStep();
+        g_hops = m_connection->GetHops();
     }
 
     void NotifyPath() override
     {
         g_paths.push_back({lossless::NowPs(),
-                           m_queuePair->GetFlow(),
-                           m_queuePair->GetHops(),
-                           m_queuePair->GetBaseRtt().GetTimeStep()});
+                           m_connection->GetFlow(),
+                           m_connection->GetHops(),
+                           m_connection->GetBaseRtt().GetTimeStep()});
     }
 
     void NotifyAck(const rdma::Acknowledgement& ack) override

@@ -46,10 +46,10 @@ Witness::Install(Network& net, bool keepsGaps)
 }
 
 void
-Witness::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Witness::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    rdma::CongestionControl::Start(queuePair, lineRate);
-    g_logs[queuePair->GetFlow()] = Log{};
+    rdma::CongestionControl::Start(sender, lineRate);
+    g_logs[m_connection->GetFlow()] = Log{};
 }
 
 void
@@ -74,7 +74,7 @@ Witness::NotifyAck(const rdma::Acknowledgement& ack)
 }
 
 std::unique_ptr<rdma::CongestionReceiver>
-Witness::MakeReceiver(const rdma::QueuePair& /* queuePair */) const
+Witness::MakeReceiver() const
 {
     return Hearing([](const Frame& frame) {
         Log& log = g_logs[frame.flow];

@@ -97,6 +97,7 @@ class Feeder
     void Send(const lossless::Frame& frame)
     {
         m_meter.NoteSent(frame.psn, frame.repeat, lossless::NowPs());
+        m_next = std::max<uint64_t>(m_next, frame.psn + 1);
         m_control.NotifySent(frame);
     }
 
@@ -112,6 +113,7 @@ class Feeder
         rdma::Acknowledgement ack(frame);
         ack.first = m_first;
         ack.news = m_first - before;
+        ack.next = m_next;
         const int64_t rtt = m_meter.Read(m_first, ack.answered, lossless::NowPs());
         ack.rtt = m_control.WantsRtt() ? rtt : -1;
         m_control.NotifyAck(ack);
@@ -120,7 +122,8 @@ class Feeder
   private:
     rdma::CongestionControl& m_control; //!< what is fed
     rdma::RttMeter m_meter;             //!< measures all packets
-    uint64_t m_first{0};                //!< first packet not acknowledged
+    uint64_t m_first{0};          //!< first packet not acknowledged
+    uint64_t m_next{0};           //!< first packet never sent
 };
 
 /**
@@ -453,11 +456,10 @@ class Witness : public rdma::CongestionControl
      */
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& queuePair) const override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override;
 
     /**
      * @brief Make every queue pair of a network have one, and forget what others saw.

@@ -257,8 +257,7 @@ class Ear : public rdma::CongestionControl
         return tid;
     }
 
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override
     {
         return std::make_unique<Half>();
     }

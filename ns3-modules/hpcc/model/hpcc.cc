@@ -10,8 +10,6 @@
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-frame.h"
-#include "ns3/lossless-rate.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -80,14 +78,10 @@ Hpcc::GetTypeId()
 }
 
 void
-Hpcc::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Hpcc::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    TelemetryControl::Start(queuePair, lineRate);
-    const uint64_t step = lossless::InProportion(m_additiveRate.GetBitRate(),
-                                                 lineRate,
-                                                 m_referenceRate.GetBitRate(),
-                                                 lossless::HIGHEST_RATE);
-    m_step = WindowAt(static_cast<double>(step));
+    TelemetryControl::Start(sender, lineRate);
+    m_step = WindowAt(static_cast<double>(Scale(m_additiveRate, m_referenceRate)));
     m_reference = m_bytes;
 }
 
@@ -153,8 +147,8 @@ Hpcc::Update(bool reference)
         m_reference = m_bytes;
         m_stage = byTelemetry ? 0 : m_stage + 1;
     }
-    NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " W " << m_bytes << " U " << m_utilization);
-    m_windowTrace(m_queuePair->GetFlow(), m_bytes, m_reference, m_utilization, m_stage);
+    NS_LOG_LOGIC("flow " << m_connection->GetFlow() << " W " << m_bytes << " U " << m_utilization);
+    m_windowTrace(m_connection->GetFlow(), m_bytes, m_reference, m_utilization, m_stage);
 }
 
 void

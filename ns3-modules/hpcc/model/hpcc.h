@@ -47,7 +47,7 @@ class Hpcc : public rdma::TelemetryControl
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void Report(lossless::Summary& summary) const override;
 
     /// TracedCallback signature of changes.

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
-#include "../../facade/test/facade-test-network.h"
+#include "../../facade/test/facade-next-message.h"
 
 #include "ns3/hpcc.h"
 #include "ns3/rdma-queue-pair.h"
@@ -64,7 +64,8 @@ class Fed
      */
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
-          m_hpcc(CreateObject<Hpcc>())
+          m_hpcc(CreateObject<Hpcc>()),
+          m_feeder(*m_hpcc)
     {
         lossless::UsePicoseconds();
         Settings all{{"BaseRtt", "8us"},
@@ -74,7 +75,7 @@ class Fed
         all.insert(all.end(), settings.begin(), settings.end());
         facade::tests::Apply(m_hpcc, all);
         m_hpcc->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
-        m_hpcc->Start(PeekPointer(m_queuePair), LINE);
+        m_hpcc->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
     /**
@@ -86,7 +87,7 @@ class Fed
     {
         Frame frame;
         frame.psn = next - 1;
-        m_hpcc->NotifySent(frame);
+        m_feeder.Send(frame);
     }
 
     /**
@@ -103,7 +104,7 @@ class Fed
         Frame frame;
         frame.word[1] = psn;
         frame.telemetry = &telemetry;
-        m_hpcc->NotifyAck(rdma::Acknowledgement(frame));
+        m_feeder.Answer(frame);
     }
 
     /// The sender. @return it.
@@ -128,8 +129,9 @@ class Fed
         changes.push_back({window, reference, utilization, stage});
     }
 
-    Ptr<QueuePair> m_queuePair; //!< of nobody
-    Ptr<Hpcc> m_hpcc;           //!< the sender
+    Ptr<QueuePair> m_queuePair;   //!< of nobody
+    Ptr<Hpcc> m_hpcc;             //!< the sender
+    facade::tests::Feeder m_feeder; //!< of it
 };
 
 } // namespace
@@ -522,6 +524,35 @@ class DetourTest : public TestCase
 
 /**
  * @ingroup hpcc-tests
+ * @brief Two messages on one connection.
+ */
+class NextMessageTest : public TestCase
+{
+  public:
+    NextMessageTest()
+        : TestCase("a message starts at the rate that the one before it on its connection left")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool shared : {true, false})
+        {
+            Network net;
+            net.sim.AddFlowControl("ns3::pfc::Pfc");
+            net.sim.SetCongestionControl(HPCC);
+            const auto next = facade::tests::RunNextMessage(net, shared);
+            NS_TEST_EXPECT_MSG_LT(next.left, 20'000'000'000, "the first one shares the port");
+            NS_TEST_EXPECT_MSG_EQ(next.begins,
+                                  (shared ? next.left : facade::tests::NextMessage::LINE),
+                                  "the second one: W / T as it was left, or line rate");
+        }
+    }
+};
+
+/**
+ * @ingroup hpcc-tests
  * @brief Tests of HPCC.
  */
 class HpccTestSuite : public TestSuite
@@ -534,6 +565,7 @@ class HpccTestSuite : public TestSuite
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new EquilibriumTest, TestCase::Duration::QUICK);
         AddTestCase(new DetourTest, TestCase::Duration::QUICK);
+        AddTestCase(new NextMessageTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -8,7 +8,6 @@
 #include "ns3/double.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
-#include "ns3/rdma-queue-pair.h"
 
 #include <algorithm>
 
@@ -79,9 +78,9 @@ PowerTcp::GetTypeId()
 }
 
 void
-PowerTcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+PowerTcp::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    TelemetryControl::Start(queuePair, lineRate);
+    TelemetryControl::Start(sender, lineRate);
     const auto step = static_cast<double>(m_additiveRate.GetBitRate());
     m_response.Start(m_gamma, WindowAt(step), m_bytes);
 }
@@ -120,7 +119,7 @@ PowerTcp::Compare(const Telemetry& now, const Telemetry& before, bool round)
     {
         m_response.SetReference(m_bytes);
     }
-    m_windowTrace(m_queuePair->GetFlow(),
+    m_windowTrace(m_connection->GetFlow(),
                   m_bytes,
                   m_response.GetReference(),
                   m_response.GetPower());
@@ -172,9 +171,9 @@ ThetaPowerTcp::GetTypeId()
 }
 
 void
-ThetaPowerTcp::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+ThetaPowerTcp::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    WindowControl::Start(queuePair, lineRate);
+    WindowControl::Start(sender, lineRate);
     const auto step = static_cast<double>(m_additiveRate.GetBitRate());
     m_response.Start(m_gamma, WindowAt(step), m_bytes);
 }
@@ -201,9 +200,10 @@ ThetaPowerTcp::NotifyAck(const rdma::Acknowledgement& ack)
     }
     const int64_t now = NowPs();
     const int64_t rtt = ack.rtt;
+    const auto next = static_cast<int64_t>(ack.next);
     if (m_lastTime < 0)
     {
-        m_roundEnd = m_next;
+        m_roundEnd = next;
     }
     else if (now > m_lastTime)
     {
@@ -216,9 +216,9 @@ ThetaPowerTcp::NotifyAck(const rdma::Acknowledgement& ack)
         if (static_cast<int64_t>(ack.answered) >= m_roundEnd)
         {
             m_response.SetReference(m_bytes);
-            m_roundEnd = m_next;
+            m_roundEnd = next;
         }
-        m_windowTrace(m_queuePair->GetFlow(),
+        m_windowTrace(m_connection->GetFlow(),
                       m_bytes,
                       m_response.GetReference(),
                       m_response.GetPower());

@@ -47,7 +47,7 @@ class PowerTcp : public rdma::TelemetryControl
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void Report(lossless::Summary& summary) const override;
 
   protected:
@@ -80,7 +80,7 @@ class ThetaPowerTcp : public rdma::WindowControl
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     bool WantsRtt() const override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;

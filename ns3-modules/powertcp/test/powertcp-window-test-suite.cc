@@ -76,7 +76,7 @@ class Fed
         all.insert(all.end(), settings.begin(), settings.end());
         facade::tests::Apply(m_control, all);
         m_control->TraceConnectWithoutContext("Window", MakeCallback(&Fed::Keep, this));
-        m_control->Start(PeekPointer(m_queuePair), LINE);
+        m_control->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
     /**

@@ -23,9 +23,10 @@ CongestionControl::GetTypeId()
 }
 
 void
-CongestionControl::Start(QueuePair* queuePair, uint64_t /* lineRate */)
+CongestionControl::Start(Sender& sender, uint64_t /* lineRate */)
 {
-    m_queuePair = queuePair;
+    m_sender = &sender;
+    m_connection = &sender.GetConnection();
 }
 
 std::string
@@ -94,7 +95,7 @@ CongestionControl::NotifyCnp(const lossless::Frame& /* frame */)
 }
 
 std::unique_ptr<CongestionReceiver>
-CongestionControl::MakeReceiver(const QueuePair& /* queuePair */) const
+CongestionControl::MakeReceiver() const
 {
     return nullptr;
 }
@@ -111,7 +112,9 @@ CongestionReceiver::NotifyData(const lossless::Frame& /* frame */)
 }
 
 void
-CongestionReceiver::NotifyAnswer(const lossless::Frame& /* data */, lossless::Frame& /* answer */)
+CongestionReceiver::NotifyAnswer(const QueuePairOwner& /* host */,
+                                 const lossless::Frame& /* data */,
+                                 lossless::Frame& /* answer */)
 {
 }
 

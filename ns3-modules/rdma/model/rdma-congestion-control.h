@@ -6,6 +6,8 @@
 #ifndef RDMA_CONGESTION_CONTROL_H
 #define RDMA_CONGESTION_CONTROL_H
 
+#include "rdma-sender.h"
+
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-frame.h"
 #include "ns3/lossless-switch-agent.h"
@@ -27,8 +29,6 @@ namespace ns3
 namespace rdma
 {
 
-class QueuePair;
-
 /**
  * @ingroup rdma
  * @brief What an ACK or NACK tells the sender.
@@ -40,6 +40,7 @@ struct Acknowledgement
     uint64_t answered;            //!< packet that it answers
     uint64_t first{0};            //!< first packet not acknowledged
     uint64_t news{0};             //!< packets that it acknowledges and no answer before did
+    uint64_t next{0};             //!< first packet never sent
     int64_t rtt{-1}; //!< round-trip time of that packet (ps); -1: it gives none, or none is
                      //!< measured (WantsRtt)
 
@@ -82,9 +83,12 @@ class CongestionReceiver
     /// @param frame the frame. @return true: send a congestion notification.
     virtual bool NotifyData(const lossless::Frame& frame);
     /// A data frame is answered by an ACK or a NACK, after the call of NotifyData for it.
-    /// @param data the data frame; its `queued` is its arrival time at the host (ps).
+    /// @param host the host that receives. @param data the data frame; its `queued` is its arrival
+    /// time at the host (ps).
     /// @param answer the ACK or NACK, whose Frame::scheme it may modify.
-    virtual void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer);
+    virtual void NotifyAnswer(const QueuePairOwner& host,
+                              const lossless::Frame& data,
+                              lossless::Frame& answer);
     /// Add its numbers to the run's summary.
     /// @param summary the summary.
     virtual void Report(lossless::Summary& summary) const;
@@ -93,11 +97,11 @@ class CongestionReceiver
 /**
  * @ingroup rdma
  * @brief An end-to-end congestion control: one instance per queue pair, for its sender. If the
- * receiver takes part, MakeReceiver makes its half.
+ * receiver takes part, MakeReceiver makes its half. It sees the sender's end alone.
  *
  * The NIC enforces GetRate() and GetWindow(); after changing them from a timer call
- * QueuePair::Reconsider. After the sender's Notify functions the queue pair checks for changes
- * itself; they must not call it.
+ * Sender::Reconsider. After the Notify functions the sender checks for changes itself; they must
+ * not call it.
  */
 class CongestionControl : public Object
 {
@@ -105,24 +109,24 @@ class CongestionControl : public Object
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    /// Attach to a queue pair.
-    /// @param queuePair the queue pair. @param lineRate rate of the sender's link in bit/s.
-    virtual void Start(QueuePair* queuePair, uint64_t lineRate);
+    /// The sender starts.
+    /// @param sender the sender. @param lineRate rate of its link in bit/s.
+    virtual void Start(Sender& sender, uint64_t lineRate);
     /// Errors of the configuration. @return one problem per line; empty if none.
     virtual std::string Check() const;
     /// The switch agent that sends its congestion signal, such as the one that marks frames.
     /// @return its full TypeId name; empty if it needs none.
     virtual std::string GetSignaller() const;
     /// Does it use in-band network telemetry (INT)? Then switches write into its data frames, which
-    /// grow by QueuePair::GetTelemetryBytes, and Frame::telemetry of what is passed to NotifyAck
-    /// is that of the acknowledged data frame. QueuePair::GetBaseRtt and GetHops are available in
-    /// any case.
+    /// grow by Connection::GetTelemetryBytes, and Frame::telemetry of what is passed to NotifyAck
+    /// is that of the acknowledged data frame. Connection::GetBaseRtt and GetHops are available
+    /// in any case.
     /// @return true if so; the same for all objects of a type.
     virtual bool WantsTelemetry() const;
     /// Warnings, such as that nothing sends its congestion signal.
     /// @param agents the agents of a switch. @return one warning per line; empty if none.
     std::string Warn(const std::vector<Ptr<lossless::SwitchAgent>>& agents) const;
-    /// The path of a flow that has begun has changed: QueuePair::GetBaseRtt and GetHops are those
+    /// The path of a flow that has begun has changed: Connection::GetBaseRtt and GetHops are those
     /// of the new one.
     virtual void NotifyPath();
     /// The sender sent a data frame.
@@ -140,8 +144,8 @@ class CongestionControl : public Object
     /// @param frame the frame.
     virtual void NotifyCnp(const lossless::Frame& frame);
     /// Make the receiver's half, at set-up.
-    /// @param queuePair the queue pair. @return a new one; null: the receiver takes no part.
-    virtual std::unique_ptr<CongestionReceiver> MakeReceiver(const QueuePair& queuePair) const;
+    /// @return a new one; null: the receiver takes no part.
+    virtual std::unique_ptr<CongestionReceiver> MakeReceiver() const;
     /// Add its numbers to the run's summary.
     /// @param summary the summary.
     virtual void Report(lossless::Summary& summary) const;
@@ -159,9 +163,10 @@ class CongestionControl : public Object
     }
 
   protected:
-    QueuePair* m_queuePair{nullptr}; //!< its queue pair
-    uint64_t m_rate{0};              //!< bit/s; 0: line rate
-    uint64_t m_window{0};            //!< bytes; 0: no limit
+    Sender* m_sender{nullptr};               //!< whom it controls
+    const Connection* m_connection{nullptr}; //!< that of the sender
+    uint64_t m_rate{0};                      //!< bit/s; 0: line rate
+    uint64_t m_window{0};                    //!< bytes; 0: no limit
 };
 
 } // namespace rdma

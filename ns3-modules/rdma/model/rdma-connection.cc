@@ -5,8 +5,6 @@
  */
 #include "rdma-connection.h"
 
-#include "rdma-queue-pair-owner.h"
-
 #include "ns3/lossless-routes.h"
 
 #include <algorithm>
@@ -20,26 +18,79 @@ using lossless::Frame;
 using lossless::FrameKind;
 
 void
-Connection::SetHosts(QueuePairOwner* src, QueuePairOwner* dst)
+Connection::SetAddresses(uint32_t src, uint32_t dst)
 {
     m_src = src;
     m_dst = dst;
-    m_hash = lossless::Routes::Hash(src->GetId(), dst->GetId(), m_flow);
-    m_reverseHash = lossless::Routes::Hash(dst->GetId(), src->GetId(), m_flow);
+    m_hash = lossless::Routes::Hash(src, dst, m_flow);
+    m_reverseHash = lossless::Routes::Hash(dst, src, m_flow);
 }
 
 void
 Connection::SetDemand(const Demand& demand)
 {
     m_demand = demand;
-    m_packets = demand.bytes == 0 ? static_cast<uint64_t>(lossless::NEVER)
-                                  : (demand.bytes - 1) / m_payloadSize + 1;
+    m_packets =
+        demand.bytes == 0 ? static_cast<uint64_t>(lossless::NEVER) : CountPackets(demand.bytes);
+    m_mostBytes = demand.bytes;
+}
+
+uint64_t
+Connection::CountPackets(uint64_t bytes) const
+{
+    return (bytes - 1) / m_payloadSize + 1;
+}
+
+void
+Connection::Expect(Connection& other)
+{
+    m_awaited += m_awaited == 0 ? 2 : 1; // its own message is the first one expected
+    m_mostBytes = std::max(m_mostBytes, other.m_mostBytes);
+    other.m_flow = m_flow;
+    other.m_collects = m_collects;
+    other.SetAddresses(m_src, m_dst);
+}
+
+std::size_t
+Connection::Append(uint32_t flow, uint64_t bytes)
+{
+    const uint64_t first = m_messages.empty() ? 0 : m_packets;
+    m_packets = first + CountPackets(bytes);
+    m_messages.push_back({flow, bytes, m_packets});
+    --m_awaited;
+    return m_messages.size() - 1;
+}
+
+std::pair<uint64_t, uint64_t>
+Connection::GetRange(std::size_t message) const
+{
+    if (m_messages.empty())
+    {
+        return {0, m_packets};
+    }
+    return {message == 0 ? 0 : m_messages[message - 1].end, m_messages[message].end};
+}
+
+std::size_t
+Connection::FindMessage(uint64_t psn) const
+{
+    return std::ranges::upper_bound(m_messages, psn, {}, &Message::end) - m_messages.begin();
 }
 
 uint32_t
-Connection::GetFrameBytes(uint64_t psn) const
+Connection::FindPayload(uint64_t psn) const
 {
-    return std::max(GetPayload(psn) + m_headerSize + GetTelemetryBytes(), m_minFrame);
+    const std::size_t message = FindMessage(psn);
+    const auto [first, end] = GetRange(message);
+    return psn + 1 < end
+               ? m_payloadSize
+               : static_cast<uint32_t>(m_messages[message].bytes - (psn - first) * m_payloadSize);
+}
+
+uint32_t
+Connection::GetFrameBytes(uint32_t payload) const
+{
+    return std::max(payload + m_headerSize + GetTelemetryBytes(), m_minFrame);
 }
 
 Time
@@ -53,8 +104,8 @@ Connection::GetHeader() const
 {
     Frame frame;
     frame.flow = m_flow;
-    frame.src = m_src->GetId();
-    frame.dst = m_dst->GetId();
+    frame.src = m_src;
+    frame.dst = m_dst;
     frame.hash = m_hash;
     frame.pinned = m_pinned;
     frame.cls = m_demand.cls;
@@ -68,8 +119,8 @@ Connection::FillAnswer(Frame& frame) const
 {
     frame.kind = FrameKind::ACK;
     frame.flow = m_flow;
-    frame.src = m_dst->GetId();
-    frame.dst = m_src->GetId();
+    frame.src = m_dst;
+    frame.dst = m_src;
     frame.hash = m_reverseHash;
     frame.pinned = m_answersPinned;
     frame.cls = static_cast<uint8_t>(m_answerClass);

@@ -12,17 +12,22 @@
 #include "ns3/lossless-frame.h"
 #include "ns3/nstime.h"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 namespace ns3
 {
 namespace rdma
 {
 
-class QueuePairOwner;
-
 /**
  * @ingroup rdma
- * @brief What both ends of a queue pair know of it: their hosts, the message, its path, and the
- * headers of its frames. Neither end changes it; they communicate only by frames.
+ * @brief What both ends of a queue pair know of it: its messages, its path, and the headers of its
+ * frames. Neither end changes it; they communicate only by frames.
+ *
+ * A connection carries one message, or several one after the other. Their packets have consecutive
+ * numbers; a message gets its numbers when it starts.
  */
 class Connection : public FrameFormat
 {
@@ -40,22 +45,10 @@ class Connection : public FrameFormat
         uint8_t cls{0};                //!< class
     };
 
-    /// Its number. @return flow.
+    /// Number of its first flow, which its frames carry. @return flow.
     uint32_t GetFlow() const
     {
         return m_flow;
-    }
-
-    /// The sender. @return host.
-    QueuePairOwner* GetSource() const
-    {
-        return m_src;
-    }
-
-    /// The receiver. @return host.
-    QueuePairOwner* GetDestination() const
-    {
-        return m_dst;
     }
 
     /// The configured message. @return demand.
@@ -64,10 +57,39 @@ class Connection : public FrameFormat
         return m_demand;
     }
 
-    /// Number of packets of the message. @return count; NEVER for an endless one.
+    /// Number of packets of all messages that have started; before that, of the first one.
+    /// @return count; NEVER for an endless one.
     uint64_t GetPackets() const
     {
         return m_packets;
+    }
+
+    /// @return true if it carries several messages, of which some have not started.
+    bool AwaitsMessages() const
+    {
+        return m_awaited > 0;
+    }
+
+    /// Which message is a packet of?
+    /// @param psn its number. @return place of the message, in the order of their starts.
+    std::size_t GetMessageOf(uint64_t psn) const
+    {
+        return m_messages.empty() ? 0 : FindMessage(psn);
+    }
+
+    /// Has a message been sent, or received, up to a packet?
+    /// @param message its place. @param next the packet after it.
+    /// @return true if the message has started and has no packet from that one on.
+    bool EndsBefore(std::size_t message, uint64_t next) const
+    {
+        return m_messages.empty() ? message == 0 && m_packets <= next
+                                  : message < m_messages.size() && m_messages[message].end <= next;
+    }
+
+    /// @param message place of a message that has started. @return its flow.
+    uint32_t GetFlowOf(std::size_t message) const
+    {
+        return m_messages.empty() ? m_flow : m_messages[message].flow;
     }
 
     /// Payload of a full packet. @return bytes.
@@ -80,13 +102,25 @@ class Connection : public FrameFormat
     /// @param psn its number. @return bytes.
     uint32_t GetPayload(uint64_t psn) const
     {
+        if (!m_messages.empty())
+        {
+            return FindPayload(psn);
+        }
         return psn + 1 == m_packets ? static_cast<uint32_t>(m_demand.bytes - psn * m_payloadSize)
                                     : m_payloadSize;
     }
 
+    /// Payload of its largest packet, which is full unless all messages are shorter.
+    /// @return bytes.
+    uint32_t GetLargestPayload() const
+    {
+        return m_mostBytes == 0 || m_mostBytes > m_payloadSize ? m_payloadSize
+                                                               : static_cast<uint32_t>(m_mostBytes);
+    }
+
     /// Size of the frame of a packet.
-    /// @param psn its number. @return bytes.
-    uint32_t GetFrameBytes(uint64_t psn) const;
+    /// @param payload its payload (B). @return bytes.
+    uint32_t GetFrameBytes(uint32_t payload) const;
 
     /// Bytes of a data frame besides its payload, telemetry and FCS included. @return bytes.
     uint32_t GetHeaderBytes() const
@@ -121,10 +155,10 @@ class Connection : public FrameFormat
     }
 
     /**
-     * @brief Round-trip time of its first packet, which is full unless the message is shorter, on
-     * an idle network, along the present paths of its frames and their ACKs: from the first bit
-     * leaving the sender until the sender has processed the ACK of that packet alone. While there
-     * is no path it remains that of the last one.
+     * @brief Round-trip time of its largest packet on an idle network, along the present paths of
+     * its frames and their ACKs: from the first bit leaving the sender until the sender has
+     * processed the ACK of that packet alone. While there is no path it remains that of the last
+     * one.
      *
      * This is the sum, in both directions, of every link's transmission time including overhead and
      * its delay, the latencies of switches, and those of the hosts: the receiver's twice, on
@@ -150,25 +184,51 @@ class Connection : public FrameFormat
     void FillAnswer(lossless::Frame& frame) const;
 
   protected:
-    /// Set the hosts, and with them the hashes of its frames.
-    /// @param src sender. @param dst receiver.
-    void SetHosts(QueuePairOwner* src, QueuePairOwner* dst);
+    /// Set the addresses, and with them the hashes of its frames.
+    /// @param src number of the sender. @param dst number of the receiver.
+    void SetAddresses(uint32_t src, uint32_t dst);
     /// Set the message.
     /// @param demand the message.
     void SetDemand(const Demand& demand);
+    /// @return packets of a message of so many bytes.
+    uint64_t CountPackets(uint64_t bytes) const;
+    /// It will carry another message, too. At set-up.
+    /// @param other that of the message, if it had its own; it will use the frames of this one.
+    void Expect(Connection& other);
+    /// A message starts: its packets follow those that have started.
+    /// @param flow its number. @param bytes payload, above 0. @return its place.
+    std::size_t Append(uint32_t flow, uint64_t bytes);
+    /// Numbers of the packets of a message.
+    /// @param message its place; it has started. @return the first one, and one past the last.
+    std::pair<uint64_t, uint64_t> GetRange(std::size_t message) const;
 
-    QueuePairOwner* m_src{nullptr}; //!< sender
-    QueuePairOwner* m_dst{nullptr}; //!< receiver
-    Demand m_demand;                //!< the message
-    uint64_t m_packets{0};          //!< of the message
-    uint32_t m_flow{0};             //!< number
-    uint32_t m_hash{0};             //!< of the 5-tuple
-    uint32_t m_reverseHash{0};      //!< of the 5-tuple of answers
-    int64_t m_baseRtt{0};           //!< see GetBaseRtt (ps)
-    uint32_t m_hops{0};             //!< see GetHops
-    bool m_collects{false};         //!< its congestion control uses telemetry
-    bool m_pinned{false};           //!< data frames follow a pinned path
-    bool m_answersPinned{false};    //!< answers follow a pinned path
+    Demand m_demand;             //!< the message, the first one of several
+    uint64_t m_packets{0};       //!< see GetPackets
+    uint32_t m_flow{0};          //!< see GetFlow
+    uint32_t m_hash{0};          //!< of the 5-tuple
+    uint32_t m_reverseHash{0};   //!< of the 5-tuple of answers
+    int64_t m_baseRtt{0};        //!< see GetBaseRtt (ps)
+    uint32_t m_hops{0};          //!< see GetHops
+    bool m_collects{false};      //!< its congestion control uses telemetry
+    bool m_pinned{false};        //!< data frames follow a pinned path
+    bool m_answersPinned{false}; //!< answers follow a pinned path
+
+  private:
+    /// A message of several that has started.
+    struct Message
+    {
+        uint32_t flow;  //!< its number
+        uint64_t bytes; //!< payload
+        uint64_t end;   //!< one past its last packet
+    };
+
+    std::size_t FindMessage(uint64_t psn) const;
+    uint32_t FindPayload(uint64_t psn) const;
+    std::vector<Message> m_messages; //!< by place; empty: it carries one, or none has started
+    uint32_t m_awaited{0};           //!< of several messages, those that have not started
+    uint64_t m_mostBytes{0};         //!< payload of its largest message; 0: it is endless
+    uint32_t m_src{0};               //!< number of the sender
+    uint32_t m_dst{0};               //!< number of the receiver
 };
 
 } // namespace rdma

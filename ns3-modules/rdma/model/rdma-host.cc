@@ -307,7 +307,7 @@ Host::Timer()
         const Timed timed = m_timed.top();
         m_timed.pop();
         SendQueue::Listing& listing = timed.queue->GetListing();
-        if (listing.timedAt == timed.time && timed.queue->GetConnection().GetSource() == this)
+        if (listing.timedAt == timed.time && timed.queue->GetHost() == this)
         {
             listing.timedAt = NEVER;
             if (!listing.listed)
@@ -655,7 +655,7 @@ Host::NotifyLeft(const Frame& frame)
     SendQueue& queue = (*m_queuePairs)[frame.flow]->GetSendQueue();
     const int64_t held = m_ports.front()->GetEgress().GetHolds().GetHeldUntil(frame.cls);
     queue.NotifyLeft(frame, held, NowPs());
-    queue.GetConnection().GetSource()->Activate(queue); // it may have moved
+    queue.GetHost()->Activate(queue); // it may have moved
 }
 
 } // namespace rdma

@@ -104,14 +104,30 @@ QueuePair::Connect(uint32_t flow,
                    Ptr<CongestionControl> control,
                    bool pinned)
 {
-    m_flow = flow;
+    m_flow = m_number = flow;
     m_control = control;
     m_collects = control && control->WantsTelemetry();
     m_pinned = pinned;
-    SetHosts(src, dst);
+    SetHosts(*src, *dst);
     SetDemand(demand);
     m_send.Prepare(m_rateChange, PeekPointer(control));
-    m_receive.Start(m_ackEvery, m_reorderWindow, control ? control->MakeReceiver(*this) : nullptr);
+    m_receive.Start(m_ackEvery, m_reorderWindow, control ? control->MakeReceiver() : nullptr);
+}
+
+void
+QueuePair::Join(QueuePair& other)
+{
+    m_other = &other;
+    m_pinned = other.m_pinned;
+    other.Expect(*this);
+}
+
+void
+QueuePair::SetHosts(QueuePairOwner& src, QueuePairOwner& dst)
+{
+    SetAddresses(src.GetId(), dst.GetId());
+    m_send.SetHost(src);
+    m_receive.SetHost(dst);
 }
 
 void
@@ -120,7 +136,7 @@ QueuePair::SetCarrier(ScaleUp* scaleUp, uint32_t from, uint32_t to)
     m_carrier = scaleUp;
     m_carryFrom = from;
     m_carryTo = to;
-    m_inside = to == m_dst->GetId();
+    m_inside = to == GetDestination()->GetId();
 }
 
 void
@@ -142,7 +158,7 @@ QueuePair::SetLongestRtt(int64_t baseRtt)
     {
         return;
     }
-    const lossless::Port& port = m_src->GetPort(0);
+    const lossless::Port& port = GetSource()->GetPort(0);
     const int64_t wire = static_cast<int64_t>(m_payloadSize) + m_headerSize + GetTelemetryBytes() +
                          port.GetOverhead();
     const auto packet = static_cast<double>(lossless::TransmissionTime(wire, port.GetRate()));
@@ -161,7 +177,7 @@ QueuePair::SetAnswersPinned(bool pinned)
 void
 QueuePair::Start()
 {
-    NS_LOG_INFO("flow " << m_flow << " starts, " << m_demand.bytes << " B");
+    NS_LOG_INFO("flow " << m_number << " starts, " << m_demand.bytes << " B");
     m_started = true;
     m_demand.start = NowPs(); // for a flow that waits for others it is only known now
     if (m_carrier)
@@ -172,7 +188,12 @@ QueuePair::Start()
                          MakeCallback(&QueuePair::NotifyCarried, this));
         return;
     }
-    m_send.Start(this);
+    QueuePair& carrying = m_other ? *m_other : *this;
+    if (carrying.AwaitsMessages())
+    {
+        m_place = carrying.Append(m_number, m_demand.bytes);
+    }
+    carrying.m_send.Start(m_place);
 }
 
 void
@@ -180,26 +201,26 @@ QueuePair::NotifyCarried()
 {
     if (!m_inside)
     {
-        m_send.Start(this);
+        m_send.Start(m_place);
         return;
     }
     m_send.NotifyCarried();
     m_receive.NotifyCarried();
-    m_src->NoteAcknowledged();
+    GetSource()->NoteAcknowledged();
 }
 
 bool
 QueuePair::MayMove() const
 {
-    return !m_inside && !m_pinned && !m_answersPinned && !IsAcknowledged();
+    return !m_inside && !m_pinned && !m_answersPinned && !IsDone();
 }
 
 void
 QueuePair::Move(QueuePairOwner* src, QueuePairOwner* dst)
 {
     NS_LOG_INFO("flow " << m_flow << " moves to " << src->GetName() << " and " << dst->GetName());
-    SetHosts(src, dst);
-    Reconsider();
+    SetHosts(*src, *dst);
+    m_send.Reconsider();
 }
 
 void
@@ -215,9 +236,14 @@ QueuePair::Report(lossless::Summary& summary) const
 uint64_t
 QueuePair::GetInOrder() const
 {
-    const uint64_t expected = m_receive.GetExpected();
-    return m_inside || expected == m_packets ? m_receive.GetCounters().delivered
-                                             : expected * m_payloadSize;
+    const QueuePair& carrying = GetCarrying();
+    if (m_inside || !m_started)
+    {
+        return GetOutcome().delivered;
+    }
+    const auto [first, end] = carrying.GetRange(m_place);
+    const uint64_t expected = std::clamp(carrying.m_receive.GetExpected(), first, end);
+    return expected == end ? GetOutcome().delivered : (expected - first) * m_payloadSize;
 }
 
 int64_t
@@ -228,8 +254,13 @@ QueuePair::GetEarliestFinish() const
         return lossless::NEVER;
     }
     const int64_t begin = std::max(NowPs(), m_demand.start);
-    const uint64_t inNic = m_dst->CountHeld(); // arrived, not yet counted
-    const uint64_t left = m_packets - std::min(m_packets, m_receive.GetFrontier() + inNic);
+    const QueuePairOwner& host = *GetDestination();
+    const uint64_t inNic = host.CountHeld(); // arrived, not yet counted
+    const uint64_t first = m_started ? GetCarrying().GetRange(m_place).first : 0;
+    const uint64_t frontier =
+        std::max(first, m_started ? GetCarrying().m_receive.GetFrontier() : 0);
+    const uint64_t packets = CountPackets(m_demand.bytes);
+    const uint64_t left = packets - std::min(packets, frontier - first + inNic);
     if (left < 2)
     {
         return begin;
@@ -237,14 +268,19 @@ QueuePair::GetEarliestFinish() const
     // The last bit of one packet may arrive at once, and the last packet may be short.
     const uint64_t bytes = (left - 2) * m_payloadSize;
     const int64_t more =
-        lossless::TransmissionTime(static_cast<int64_t>(bytes), m_dst->GetPort(0).GetRate());
+        lossless::TransmissionTime(static_cast<int64_t>(bytes), host.GetPort(0).GetRate());
     return more > lossless::NEVER - begin ? lossless::NEVER : begin + more;
 }
 
 QueuePair::Outcome
 QueuePair::GetOutcome() const
 {
-    return {m_send.GetCounters(), m_receive.GetCounters()};
+    if (!m_started)
+    {
+        return {};
+    }
+    const QueuePair& carrying = GetCarrying();
+    return {carrying.m_send.GetCounters(m_place), carrying.m_receive.GetCounters(m_place)};
 }
 
 } // namespace rdma

@@ -23,11 +23,17 @@ class ScaleUp;
 
 /**
  * @ingroup rdma
- * @brief A reliable connection that carries one message, or an endless one, from a host to another.
+ * @brief A message, or an endless one, from a host to another, and the reliable connection that
+ * carries it: its own, or that of another one (Join).
  *
  * It pairs the two ends for set-up and results: its SendQueue belongs to the host that sends, its
  * ReceiveQueue to the one that receives, and neither touches the other. What they share is constant
  * while the flow runs, unless its ends move to other hosts.
+ *
+ * The messages of one connection are sent one after the other, in the order of their starts: the
+ * first packet of a message follows the last one of the message before, whether that is
+ * acknowledged or not. So packets are numbered on, losses are recovered across messages, and path
+ * and congestion control stay as they are; no control is told of a pause between two messages.
  *
  * A message may also use the scale-up domain of a server, which has neither frames nor packets: for
  * the whole path, or before another host of the server sends it.
@@ -55,6 +61,22 @@ class QueuePair : public Connection, public RecoverySettings
                  const Demand& demand,
                  Ptr<CongestionControl> control,
                  bool pinned);
+    /// Use the connection of another message. Both are connected, and that one has its own.
+    /// @param other the other message, which outlives this one.
+    void Join(QueuePair& other);
+
+    /// The sender. @return host.
+    QueuePairOwner* GetSource() const
+    {
+        return m_send.GetHost();
+    }
+
+    /// The receiver. @return host.
+    QueuePairOwner* GetDestination() const
+    {
+        return m_receive.GetHost();
+    }
+
     /// Set the properties of its path, for its congestion control: at set-up, and when its path
     /// has changed.
     /// @param baseRtt see GetBaseRtt (ps). @param hops see GetHops.
@@ -96,13 +118,13 @@ class QueuePair : public Connection, public RecoverySettings
     /// Move its ends. Precondition: it is in no host's list.
     /// @param src sender. @param dst receiver.
     void Move(QueuePairOwner* src, QueuePairOwner* dst);
-    /// Start sending, at the configured time.
+    /// The message starts, at the configured time.
     void Start();
 
-    /// A limit of the sender has changed.
-    void Reconsider()
+    /// Its number. @return flow.
+    uint32_t GetNumber() const
     {
-        m_send.Reconsider();
+        return m_number;
     }
 
     /// Send nothing until a time; a later call can only extend it.
@@ -152,11 +174,10 @@ class QueuePair : public Connection, public RecoverySettings
         return m_started;
     }
 
-    /// Is the whole message acknowledged?
-    /// @return true if so; an endless one never is.
-    bool IsAcknowledged() const
+    /// Will its ends send nothing more? @return true if all of its messages are acknowledged.
+    bool IsDone() const
     {
-        return m_send.IsAcknowledged();
+        return m_send.IsDone();
     }
 
     /// TracedCallback signature of the rate.
@@ -167,12 +188,24 @@ class QueuePair : public Connection, public RecoverySettings
     void DoDispose() override;
 
   private:
+    /// Give its ends to hosts.
+    void SetHosts(QueuePairOwner& src, QueuePairOwner& dst);
+
     // Attributes
     uint32_t m_ackEvery;               //!< packets per ACK
     uint32_t m_reorderWindow;          //!< packets; 0: any gap is a loss
     double m_windowBdps;               //!< window in BDPs of the longest path; 0: none
     lossless::RateChange m_rateChange; //!< what a change of the rate does to the next packet
 
+    /// That whose ends carry the message.
+    const QueuePair& GetCarrying() const
+    {
+        return m_other ? *m_other : *this;
+    }
+
+    uint32_t m_number{0};                           //!< see GetNumber
+    QueuePair* m_other{nullptr};                    //!< see Join; null: the connection is its own
+    std::size_t m_place{0};                         //!< of the message on its connection
     Ptr<CongestionControl> m_control;               //!< or null
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
     SendQueue m_send;                               //!< the sender's end

@@ -51,10 +51,10 @@ ReceiveQueue::Report(lossless::Summary& summary) const
 void
 ReceiveQueue::NotifyCarried()
 {
-    m_counters.delivered = m_connection.GetDemand().bytes;
-    m_counters.finish = NowPs();
-    m_connection.GetDestination()->NoteDelivery(0); // only the network's share counts as delivered
-    m_connection.GetDestination()->NoteFinished(m_connection.GetFlow());
+    m_counters[0].delivered = m_connection.GetDemand().bytes;
+    m_counters[0].finish = NowPs();
+    m_host->NoteDelivery(0); // only the network's share counts as delivered
+    m_host->NoteFinished(m_connection.GetFlow());
 }
 
 void
@@ -85,30 +85,31 @@ ReceiveQueue::Answer(FrameKind kind, const Frame& data)
     frame->truncated = data.truncated && kind == FrameKind::NACK;
     if (m_control && kind != FrameKind::CNP)
     {
-        m_control->NotifyAnswer(data, *frame);
+        m_control->NotifyAnswer(*m_host, data, *frame);
     }
-    m_connection.GetDestination()->Inject(frame);
+    m_host->Inject(frame);
 }
 
 void
 ReceiveQueue::Receive(const Frame& frame)
 {
     m_unansweredEcn |= frame.ecn; // "congestion experienced" has all bits set
+    const uint64_t psn = frame.psn;
+    Counters& counters = CountersOf(m_connection.GetMessageOf(psn));
     if (m_control && m_control->NotifyData(frame))
     {
-        ++m_counters.cnpsSent;
+        ++counters.cnpsSent;
         Answer(FrameKind::CNP, frame);
     }
-    m_counters.telemetryMissed += frame.telemetry && frame.telemetry->missed > 0;
-    const uint64_t psn = frame.psn;
+    counters.telemetryMissed += frame.telemetry && frame.telemetry->missed > 0;
     if (frame.truncated) [[unlikely]]
     {
         Answer(psn < m_arrivals.GetExpected() ? FrameKind::ACK : FrameKind::NACK, frame);
         return;
     }
-    if (!frame.repeat && m_arrivals.IsOvertaken(psn, m_counters.reorderDistance))
+    if (!frame.repeat && m_arrivals.IsOvertaken(psn, counters.reorderDistance))
     {
-        ++m_counters.reordered;
+        ++counters.reordered;
     }
     if (psn > m_arrivals.GetExpected())
     {
@@ -121,19 +122,16 @@ ReceiveQueue::Receive(const Frame& frame)
         return;
     }
     m_gapKnown = false;
-    uint64_t ordered = 0;
     do
     {
-        ordered += m_connection.GetPayload(m_arrivals.GetExpected());
+        const uint64_t next = m_arrivals.GetExpected();
+        if (next == psn || m_recovery.IsReliable())
+        {
+            Deliver(next, m_connection.GetPayload(next));
+        }
     } while (m_arrivals.TakeNext());
     const uint64_t expected = m_arrivals.GetExpected();
-    const bool complete = expected == m_connection.GetPackets();
-    Deliver(m_recovery.IsReliable() ? ordered : frame.payload);
-    if (complete)
-    {
-        m_counters.finish = NowPs();
-        m_connection.GetDestination()->NoteFinished(m_connection.GetFlow());
-    }
+    const bool complete = FinishMessages();
     // One of the packets that were kept may have requested an ACK.
     const bool closed = (m_reorderWindow > 0 || !m_recovery.IsReliable()) && expected > psn + 1;
     if (++m_unanswered >= m_ackEvery || complete || frame.word[0] || closed)
@@ -143,11 +141,33 @@ ReceiveQueue::Receive(const Frame& frame)
     }
 }
 
-void
-ReceiveQueue::Deliver(uint64_t bytes)
+bool
+ReceiveQueue::FinishMessages()
 {
-    m_counters.delivered += bytes;
-    m_connection.GetDestination()->NoteDelivery(m_connection.GetDemand().bytes == 0 ? 0 : bytes);
+    const std::size_t before = m_finished;
+    for (; m_connection.EndsBefore(m_finished, m_arrivals.GetExpected()); ++m_finished)
+    {
+        CountersOf(m_finished).finish = NowPs();
+        m_host->NoteFinished(m_connection.GetFlowOf(m_finished));
+    }
+    return m_finished > before;
+}
+
+ReceiveQueue::Counters&
+ReceiveQueue::CountersOf(std::size_t message)
+{
+    if (message >= m_counters.size()) [[unlikely]]
+    {
+        m_counters.resize(message + 1);
+    }
+    return m_counters[message];
+}
+
+void
+ReceiveQueue::Deliver(uint64_t psn, uint64_t bytes)
+{
+    CountersOf(m_connection.GetMessageOf(psn)).delivered += bytes;
+    m_host->NoteDelivery(m_connection.GetDemand().bytes == 0 ? 0 : bytes);
 }
 
 void
@@ -160,7 +180,7 @@ ReceiveQueue::ReceiveAhead(const Frame& frame)
     }
     if (!m_recovery.IsReliable())
     {
-        Deliver(frame.payload); // each packet is sent once
+        Deliver(frame.psn, frame.payload); // each packet is sent once
     }
     if (inWindow)
     {

@@ -11,7 +11,9 @@
 #include "rdma-connection.h"
 #include "rdma-loss-recovery.h"
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace ns3
 {
@@ -31,7 +33,7 @@ namespace rdma
 class ReceiveQueue
 {
   public:
-    /// What it counts.
+    /// What it counts of a message.
     struct Counters
     {
         int64_t finish{-1};          //!< last bit of the message received (ps); -1: not yet
@@ -49,6 +51,19 @@ class ReceiveQueue
     /// @param connection what both ends know. @param recovery kind of loss recovery; final when
     /// Start is called.
     ReceiveQueue(const Connection& connection, const RecoverySettings& recovery);
+
+    /// Set the host that receives, before it starts or when it moves.
+    /// @param host the host.
+    void SetHost(QueuePairOwner& host)
+    {
+        m_host = &host;
+    }
+
+    /// @return the host that receives; null before set-up.
+    QueuePairOwner* GetHost() const
+    {
+        return m_host;
+    }
 
     /// The settings are final.
     /// @param ackEvery packets per ACK. @param reorderWindow packets; 0: any gap is a loss.
@@ -78,10 +93,10 @@ class ReceiveQueue
         return m_arrivals.GetFrontier();
     }
 
-    /// @return what it has counted.
-    const Counters& GetCounters() const
+    /// @param message place of a message. @return what it has counted of it.
+    Counters GetCounters(std::size_t message) const
     {
-        return m_counters;
+        return message < m_counters.size() ? m_counters[message] : Counters{};
     }
 
   private:
@@ -89,11 +104,16 @@ class ReceiveQueue
     void Answer(lossless::FrameKind kind, const lossless::Frame& data);
     /// A packet from beyond the next one in order has arrived.
     void ReceiveAhead(const lossless::Frame& frame);
-    /// Count payload as delivered.
-    void Deliver(uint64_t bytes);
+    /// Count the payload of a packet as delivered.
+    void Deliver(uint64_t psn, uint64_t bytes);
+    /// More packets have arrived in order. @return true if a message is complete.
+    bool FinishMessages();
+    /// What it counts of a message.
+    Counters& CountersOf(std::size_t message);
 
     const Connection& m_connection;                //!< what both ends know
     const RecoverySettings& m_recovery;            //!< kind of loss recovery
+    QueuePairOwner* m_host{nullptr};               //!< receives
     std::unique_ptr<CongestionReceiver> m_control; //!< or null
     uint32_t m_ackEvery{1};                        //!< packets per ACK
     uint32_t m_reorderWindow{0};                   //!< packets; 0: any gap is a loss
@@ -101,7 +121,8 @@ class ReceiveQueue
     uint32_t m_unanswered{0};                      //!< packets since the last ACK
     uint8_t m_unansweredEcn{0}; //!< bitwise or of Frame::ecn of packets since the last ACK or NACK
     bool m_gapKnown{false};     //!< the NACK for this gap has been sent
-    Counters m_counters;        //!< see GetCounters
+    std::vector<Counters> m_counters{1}; //!< by message, up to the last one with any
+    std::size_t m_finished{0};           //!< number of messages
 };
 
 } // namespace rdma

@@ -10,6 +10,7 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -27,7 +28,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaSendQueue");
 SendQueue::SendQueue(const Connection& connection,
                      const RecoverySettings& recovery,
                      const TracedCallback<uint32_t, uint64_t>& rateTrace)
-    : m_connection(connection),
+    : Sender(connection),
       m_recovery(recovery, *this),
       m_rateTrace(rateTrace)
 {
@@ -56,12 +57,16 @@ SendQueue::SetWindow(uint64_t bytes)
 }
 
 void
-SendQueue::Start(QueuePair* queuePair)
+SendQueue::Start(std::size_t message)
 {
-    m_started = true;
-    if (m_control)
+    const bool first = !std::exchange(m_started, true);
+    if (first && m_control)
     {
-        m_control->Start(queuePair, m_connection.GetSource()->GetPort(0).GetRate());
+        m_control->Start(*this, m_host->GetPort(0).GetRate());
+    }
+    if (!first && m_acknowledged == message)
+    {
+        m_rateTrace(m_connection.GetFlow(), m_limiter.GetRate()); // it was 0 until now
     }
     Reconsider();
 }
@@ -69,9 +74,19 @@ SendQueue::Start(QueuePair* queuePair)
 void
 SendQueue::NotifyCarried()
 {
-    m_counters.sent = m_connection.GetDemand().bytes;
-    m_counters.acked = NowPs();
+    m_counters[0].sent = m_connection.GetDemand().bytes;
+    m_counters[0].acked = NowPs();
     m_recovery.Skip(m_connection.GetPackets());
+}
+
+SendQueue::Counters&
+SendQueue::CountersOf(std::size_t message)
+{
+    if (message >= m_counters.size()) [[unlikely]]
+    {
+        m_counters.resize(message + 1);
+    }
+    return m_counters[message];
 }
 
 void
@@ -85,15 +100,21 @@ SendQueue::NotifyPath()
 }
 
 bool
+SendQueue::IsDone() const
+{
+    return IsAcknowledged() && !m_connection.AwaitsMessages();
+}
+
+bool
 SendQueue::IsSending() const
 {
-    return m_started && !IsAcknowledged();
+    return m_started && !IsDone();
 }
 
 void
 SendQueue::UpdateRate(int64_t now)
 {
-    const lossless::Port& port = m_connection.GetSource()->GetPort(0);
+    const lossless::Port& port = m_host->GetPort(0);
     const uint64_t line = port.GetRate();
     const uint64_t given = m_connection.GetDemand().rate;
     uint64_t rate = given ? port.ByClock(given) : line;
@@ -115,7 +136,7 @@ SendQueue::Reconsider()
     if (m_started)
     {
         UpdateRate(NowPs());
-        m_connection.GetSource()->Activate(*this);
+        m_host->Activate(*this);
     }
 }
 
@@ -200,7 +221,7 @@ SendQueue::MakeNext(int64_t now)
     *frame = m_connection.GetHeader();
     frame->psn = static_cast<uint32_t>(psn);
     frame->payload = static_cast<uint16_t>(m_connection.GetPayload(psn));
-    frame->bytes = static_cast<uint16_t>(m_connection.GetFrameBytes(psn));
+    frame->bytes = static_cast<uint16_t>(m_connection.GetFrameBytes(frame->payload));
     frame->repeat = repeat;
     if (m_connection.HasTelemetry())
     {
@@ -208,8 +229,9 @@ SendQueue::MakeNext(int64_t now)
         FramePool::AddTelemetry(*frame, m_connection.GetTelemetryHops());
     }
     frame->word[0] = !CanSend(now); // AckReq: without an ACK nothing more may be sent
-    m_counters.sent += frame->payload;
-    m_counters.retransmitted += repeat ? frame->payload : 0;
+    Counters& counters = CountersOf(m_connection.GetMessageOf(psn));
+    counters.sent += frame->payload;
+    counters.retransmitted += repeat ? frame->payload : 0;
     if (m_paced && m_connection.GetDemand().rate)
     {
         frame->paced = m_inPort = true; // a rate limit counts from the start of transmission
@@ -248,15 +270,14 @@ SendQueue::NotifyLeft(const Frame& frame, int64_t held, int64_t now)
 void
 SendQueue::StartLimiter(const Frame& frame, int64_t now)
 {
-    QueuePairOwner& source = *m_connection.GetSource();
-    const uint32_t overhead = source.GetPort(0).GetOverhead();
-    m_limiter.Start(source.DrawSpacing(frame.bytes + static_cast<int64_t>(overhead)), now);
+    const uint32_t overhead = m_host->GetPort(0).GetOverhead();
+    m_limiter.Start(m_host->DrawSpacing(frame.bytes + static_cast<int64_t>(overhead)), now);
 }
 
 void
 SendQueue::NotifyTimeout()
 {
-    ++m_counters.timeouts;
+    ++CountersOf(m_connection.GetMessageOf(m_recovery.GetFirst())).timeouts;
     if (m_control)
     {
         m_control->NotifyTimeout();
@@ -268,9 +289,24 @@ void
 SendQueue::NotifyFailure()
 {
     NS_LOG_INFO("flow " << m_connection.GetFlow() << " has failed");
-    ++m_counters.timeouts;
+    ++CountersOf(m_connection.GetMessageOf(m_recovery.GetFirst())).timeouts;
     m_rateTrace(m_connection.GetFlow(), 0);
     Reconsider();
+}
+
+void
+SendQueue::FinishMessages(int64_t now)
+{
+    const uint64_t first = m_recovery.GetFirst();
+    for (; m_connection.EndsBefore(m_acknowledged, first); ++m_acknowledged)
+    {
+        CountersOf(m_acknowledged).acked = now;
+        if (IsAcknowledged())
+        {
+            m_rateTrace(m_connection.GetFlow(), 0);
+        }
+        m_host->NoteAcknowledged();
+    }
 }
 
 void
@@ -282,7 +318,7 @@ SendQueue::Receive(const Frame& frame)
     }
     if (frame.kind == FrameKind::CNP)
     {
-        ++m_counters.cnps;
+        ++CountersOf(m_connection.GetMessageOf(frame.word[1])).cnps;
         if (m_control)
         {
             m_control->NotifyCnp(frame);
@@ -294,17 +330,15 @@ SendQueue::Receive(const Frame& frame)
     const uint64_t got = frame.word[1];
     const int64_t now = NowPs();
     const uint64_t before = m_recovery.GetFirst();
-    if (m_recovery.Advance(expected, now) && IsAcknowledged())
+    if (m_recovery.Advance(expected, now))
     {
-        m_counters.acked = now;
-        m_rateTrace(m_connection.GetFlow(), 0);
-        m_connection.GetSource()->NoteAcknowledged();
+        FinishMessages(now);
     }
     const bool nack = frame.kind == FrameKind::NACK;
     if (nack)
     {
         NS_LOG_INFO("flow " << m_connection.GetFlow() << " received a NACK");
-        ++m_counters.nacks;
+        ++CountersOf(m_connection.GetMessageOf(got)).nacks;
     }
     if (frame.truncated) [[unlikely]]
     {
@@ -319,6 +353,7 @@ SendQueue::Receive(const Frame& frame)
         Acknowledgement ack(frame);
         ack.first = m_recovery.GetFirst();
         ack.news = ack.first - before;
+        ack.next = m_recovery.GetHighest();
         if (m_measures && !frame.truncated) // such a one has waited less than the packet would have
         {
             ack.rtt = m_meter.Read(ack.first, got, now);

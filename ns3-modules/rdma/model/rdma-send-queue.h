@@ -10,9 +10,13 @@
 #include "rdma-connection.h"
 #include "rdma-loss-recovery.h"
 #include "rdma-rtt-meter.h"
+#include "rdma-sender.h"
 
 #include "ns3/lossless-rate.h"
 #include "ns3/traced-callback.h"
+
+#include <cstddef>
+#include <vector>
 
 namespace ns3
 {
@@ -24,14 +28,14 @@ namespace rdma
  * @brief The sender's end of a queue pair: which packet may be sent when, and what is learned from
  * the answers. Only the sender's host calls it.
  *
- * Packets are numbered from 0. A packet may be sent if the window has room and the rate allows it.
- * After a timeout with data outstanding the first unacknowledged packet is retransmitted, with
- * go-back-N also all after it.
+ * Packets of all messages are numbered from 0. A packet may be sent if the window has room and the
+ * rate allows it. After a timeout with data outstanding the first unacknowledged packet is
+ * retransmitted, with go-back-N also all after it.
  */
-class SendQueue : private LossRecovery::Owner
+class SendQueue : public Sender, private LossRecovery::Owner
 {
   public:
-    /// What it counts.
+    /// What it counts of a message. A timeout counts for that of the first packet not acknowledged.
     struct Counters
     {
         int64_t acked{-1};         //!< last ACK of the message (ps); -1: not yet
@@ -61,6 +65,13 @@ class SendQueue : private LossRecovery::Owner
               const TracedCallback<uint32_t, uint64_t>& rateTrace);
     ~SendQueue() override;
 
+    /// Set the host that sends, before it starts or when it moves.
+    /// @param host the host.
+    void SetHost(QueuePairOwner& host)
+    {
+        m_host = &host;
+    }
+
     /// The settings are final.
     /// @param rateChange what a change of the rate does to the next packet.
     /// @param control congestion control, or null; it outlives this object.
@@ -68,19 +79,16 @@ class SendQueue : private LossRecovery::Owner
     /// Set the fixed window.
     /// @param bytes smallest fixed window; 0: none.
     void SetWindow(uint64_t bytes);
-    /// Start sending.
-    /// @param queuePair its queue pair, for the congestion control.
-    void Start(QueuePair* queuePair);
+    /// A message has started: send it, after those before it.
+    /// @param message its place.
+    void Start(std::size_t message);
     /// The whole message has arrived by a scale-up domain.
     void NotifyCarried();
     /// The path has changed.
     void NotifyPath();
-    /// A limit of the sender has changed.
-    void Reconsider();
-    /// Send nothing until a time; a later call can only extend it.
-    /// @param until ps.
-    /// @return by how much this extends the remaining hold (ps).
-    int64_t HoldUntil(int64_t until);
+    void Reconsider() override;
+    int64_t HoldUntil(int64_t until) override;
+    bool IsDone() const override;
 
     /// Does it have a packet to send, regardless of the rate?
     /// @param now ps. @return true if so.
@@ -104,11 +112,17 @@ class SendQueue : private LossRecovery::Owner
     /// @param frame ACK, NACK or CNP; the caller keeps ownership.
     void Receive(const lossless::Frame& frame);
 
-    /// Is the whole message acknowledged?
-    /// @return true if so; an endless one never is.
+    /// Is all acknowledged that has started?
+    /// @return true if so; an endless message never is.
     bool IsAcknowledged() const
     {
         return m_recovery.GetFirst() >= m_connection.GetPackets();
+    }
+
+    /// @param message place of a message. @return whether it is acknowledged.
+    bool IsAcknowledged(std::size_t message) const
+    {
+        return message < m_acknowledged;
     }
 
     /// @return true if it has given up after too many timeouts.
@@ -117,16 +131,10 @@ class SendQueue : private LossRecovery::Owner
         return m_recovery.HasFailed();
     }
 
-    /// @return what both ends know.
-    const Connection& GetConnection() const
+    /// @param message place of a message. @return what it has counted of it.
+    Counters GetCounters(std::size_t message) const
     {
-        return m_connection;
-    }
-
-    /// @return what it has counted.
-    const Counters& GetCounters() const
-    {
-        return m_counters;
+        return message < m_counters.size() ? m_counters[message] : Counters{};
     }
 
     /// @return its place in the lists of its host.
@@ -138,8 +146,12 @@ class SendQueue : private LossRecovery::Owner
   private:
     void NotifyTimeout() override;
     void NotifyFailure() override;
-    /// It has begun, and is not acknowledged.
+    /// It has begun, and is not done.
     bool IsSending() const;
+    /// What it counts of a message.
+    Counters& CountersOf(std::size_t message);
+    /// More packets are acknowledged.
+    void FinishMessages(int64_t now);
     /// Apply the rate of the traffic and of the congestion control.
     void UpdateRate(int64_t now);
     /// Tell the congestion control of a packet that is sent, and measure it if it wants that.
@@ -147,7 +159,6 @@ class SendQueue : private LossRecovery::Owner
     /// The rate counts from a frame on.
     void StartLimiter(const lossless::Frame& frame, int64_t now);
 
-    const Connection& m_connection;                        //!< what both ends know
     LossRecovery m_recovery;                               //!< which packet is next
     Listing m_listing;                                     //!< see GetListing
     const TracedCallback<uint32_t, uint64_t>& m_rateTrace; //!< Rate
@@ -161,7 +172,8 @@ class SendQueue : private LossRecovery::Owner
     lossless::RateLimiter m_limiter;     //!< paces packets
     bool m_measures{false};              //!< the congestion control wants round-trip times
     RttMeter m_meter;                    //!< for it
-    Counters m_counters;                 //!< see GetCounters
+    std::vector<Counters> m_counters{1}; //!< by message, up to the last one with any
+    std::size_t m_acknowledged{0};       //!< number of messages
 };
 
 } // namespace rdma

@@ -63,6 +63,7 @@ void
 TelemetryControl::NotifyAck(const Acknowledgement& ack)
 {
     const Telemetry& now = *ack.frame.telemetry;
+    const auto next = static_cast<int64_t>(ack.next);
     if (now.hops == 0 || (now.hops == m_before.hops && now.hop[0].time <= m_before.hop[0].time))
     {
         return; // no switch on the path, or overtaken by a later one
@@ -70,7 +71,7 @@ TelemetryControl::NotifyAck(const Acknowledgement& ack)
     if (m_roundEnd < 0 || !IsComparable(now, m_before))
     {
         m_before.Assign(now); // the first one, or of another path
-        m_roundEnd = std::max(m_roundEnd, m_next);
+        m_roundEnd = std::max(m_roundEnd, next);
         return;
     }
     const bool round = static_cast<int64_t>(ack.answered) >= m_roundEnd;
@@ -80,7 +81,7 @@ TelemetryControl::NotifyAck(const Acknowledgement& ack)
     }
     if (round)
     {
-        m_roundEnd = m_next;
+        m_roundEnd = next;
     }
 }
 

@@ -6,7 +6,6 @@
 #include "rdma-window-control.h"
 
 #include "rdma-queue-pair-owner.h"
-#include "rdma-queue-pair.h"
 
 #include "ns3/lossless-attribute.h"
 
@@ -25,14 +24,8 @@ WindowControl::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::rdma::WindowControl")
-            .SetParent<CongestionControl>()
+            .SetParent<RateControl>()
             .SetGroupName("rdma")
-            .AddAttribute("MinRate",
-                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
-                          "simulator.",
-                          DataRateValue(DataRate(1'000'000'000)),
-                          MakeDataRateAccessor(&WindowControl::m_minRate),
-                          lossless::MakeRateChecker(1))
             .AddAttribute("BaseRtt",
                           "T, the base round-trip time (on an idle network), the same for all "
                           "flows. 0: that of each flow's own path, for its first packet; when "
@@ -44,34 +37,34 @@ WindowControl::GetTypeId()
 }
 
 void
-WindowControl::Start(QueuePair* queuePair, uint64_t lineRate)
+WindowControl::Start(Sender& sender, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
-    SetBaseRtt(lineRate);
-    SetWindow(m_most);
+    RateControl::Start(sender, lineRate);
+    SetBaseRtt();
+    SetWindow(m_mostBytes);
 }
 
 void
-WindowControl::SetBaseRtt(uint64_t lineRate)
+WindowControl::SetBaseRtt()
 {
-    const Time rtt = m_givenRtt.IsZero() ? m_queuePair->GetBaseRtt() : m_givenRtt;
+    const Time rtt = m_givenRtt.IsZero() ? m_connection->GetBaseRtt() : m_givenRtt;
     m_baseRtt = static_cast<double>(rtt.GetTimeStep());
-    const auto line = static_cast<double>(lineRate);
-    m_most = WindowAt(line);
-    m_least = WindowAt(std::min(line, static_cast<double>(m_minRate.GetBitRate())));
+    m_mostBytes = WindowAt(static_cast<double>(m_line));
+    m_leastBytes = WindowAt(static_cast<double>(m_least));
 }
 
 void
 WindowControl::NotifyPath()
 {
-    const uint64_t lineRate = m_queuePair->GetSource()->GetPort(0).GetRate();
+    const uint64_t lineRate = m_sender->GetHost()->GetPort(0).GetRate();
     const double before = m_baseRtt;
     if (before == 0)
     {
-        Start(m_queuePair, lineRate); // there was no path until now
+        Start(*m_sender, lineRate); // there was no path until now
         return;
     }
-    SetBaseRtt(lineRate);
+    SetLine(lineRate);
+    SetBaseRtt();
     Rescale(m_baseRtt / before);
 }
 
@@ -79,13 +72,6 @@ void
 WindowControl::Rescale(double factor)
 {
     SetWindow(m_bytes * factor);
-}
-
-void
-WindowControl::NotifySent(const lossless::Frame& frame)
-{
-    m_next = std::max(m_next,
-                      static_cast<int64_t>(frame.psn) + 1); // retransmissions start no round trip
 }
 
 double
@@ -97,10 +83,10 @@ WindowControl::WindowAt(double rate) const
 void
 WindowControl::SetWindow(double bytes)
 {
-    m_bytes = std::clamp(bytes, m_least, m_most);
+    m_bytes = std::clamp(bytes, m_leastBytes, m_mostBytes);
     // A packet may be sent while less than W is in flight: the NIC requires room for the whole
     // packet, so that a window of 1.9 packets would count as one.
-    m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_queuePair->GetPayload(0) - 1;
+    m_window = static_cast<uint64_t>(std::ceil(m_bytes)) + m_connection->GetLargestPayload() - 1;
     m_rate = std::max<uint64_t>(1, std::llround(m_bytes / m_baseRtt * BYTE_RATE));
 }
 

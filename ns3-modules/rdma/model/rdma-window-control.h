@@ -6,9 +6,8 @@
 #ifndef RDMA_WINDOW_CONTROL_H
 #define RDMA_WINDOW_CONTROL_H
 
-#include "rdma-congestion-control.h"
+#include "rdma-rate-control.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 
 namespace ns3
@@ -25,15 +24,14 @@ namespace rdma
  * T stays. A round trip ends with the first ACK of a packet that was sent after it started; schemes
  * move its end, m_roundEnd.
  */
-class WindowControl : public CongestionControl
+class WindowControl : public RateControl
 {
   public:
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(Sender& sender, uint64_t lineRate) override;
     void NotifyPath() override;
-    void NotifySent(const lossless::Frame& frame) override;
 
   protected:
     static constexpr double BYTE_RATE = 8e12; //!< bit/s of a byte per picosecond
@@ -48,18 +46,14 @@ class WindowControl : public CongestionControl
 
     double m_baseRtt{0};    //!< T (ps)
     double m_bytes{0};      //!< W
-    int64_t m_next{0};      //!< first packet never sent
-    int64_t m_roundEnd{-1}; //!< m_next at the start of the round trip; -1: none yet
+    int64_t m_roundEnd{-1}; //!< first packet sent in this round trip; -1: none yet
 
   private:
-    void SetBaseRtt(uint64_t lineRate);
+    void SetBaseRtt();
 
-    // Attributes
-    DataRate m_minRate; //!< minimum W / T
-    Time m_givenRtt;    //!< T; 0: that of the queue pair's own path
-
-    double m_most{0};  //!< window at line rate (B)
-    double m_least{0}; //!< window at MinRate (B)
+    Time m_givenRtt;        //!< attribute: T; 0: that of the queue pair's own path
+    double m_mostBytes{0};  //!< window at line rate
+    double m_leastBytes{0}; //!< window at MinRate
 };
 
 } // namespace rdma

@@ -10,7 +10,6 @@
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
 #include "ns3/rdma-queue-pair-owner.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -151,13 +150,13 @@ Swift::Check() const
 }
 
 void
-Swift::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Swift::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
+    CongestionControl::Start(sender, lineRate);
     m_schemeByte = FramePool::ReserveSchemeBytes("swift", DELAY_BYTES);
-    const uint32_t overhead = queuePair->GetSource()->GetPort(0).GetOverhead();
-    m_wireBits = 8.0 * (queuePair->GetFrameBytes(0) + overhead);
-    m_rtt = queuePair->GetBaseRtt().GetTimeStep();
+    const uint32_t overhead = sender.GetHost()->GetPort(0).GetOverhead();
+    m_wireBits = 8.0 * (m_connection->GetFrameBytes(m_connection->GetLargestPayload()) + overhead);
+    m_rtt = m_connection->GetBaseRtt().GetTimeStep();
     const double bdp =
         static_cast<double>(lineRate) * static_cast<double>(m_rtt) / SECOND / m_wireBits;
     const double initial = m_initialWindow > 0 ? m_initialWindow : std::ceil(bdp);
@@ -174,7 +173,7 @@ Swift::GetTarget(double window) const
     const auto range = static_cast<double>(m_flowRange.GetTimeStep());
     const double scaled = range / steps * (1 / std::sqrt(window) - 1 / std::sqrt(m_flowMostWindow));
     return static_cast<double>(m_baseTarget.GetTimeStep()) +
-           m_queuePair->GetHops() * static_cast<double>(m_hopTarget.GetTimeStep()) +
+           m_connection->GetHops() * static_cast<double>(m_hopTarget.GetTimeStep()) +
            std::clamp(scaled, 0.0, range);
 }
 
@@ -184,31 +183,20 @@ Swift::WantsRtt() const
     return true;
 }
 
-void
-Swift::NotifySent(const Frame& frame)
-{
-    if (!frame.repeat)
-    {
-        m_next = frame.psn + 1;
-    }
-}
-
 std::unique_ptr<rdma::CongestionReceiver>
-Swift::MakeReceiver(const rdma::QueuePair& queuePair) const
+Swift::MakeReceiver() const
 {
-    return std::make_unique<DelayReporter>(queuePair);
+    return std::make_unique<DelayReporter>();
 }
 
-DelayReporter::DelayReporter(const rdma::QueuePair& queuePair)
-    : m_queuePair(queuePair),
-      m_schemeByte(FramePool::ReserveSchemeBytes("swift", DELAY_BYTES))
+DelayReporter::DelayReporter()
+    : m_schemeByte(FramePool::ReserveSchemeBytes("swift", DELAY_BYTES))
 {
 }
 
 void
-DelayReporter::NotifyAnswer(const Frame& data, Frame& answer)
+DelayReporter::NotifyAnswer(const rdma::QueuePairOwner& host, const Frame& data, Frame& answer)
 {
-    const rdma::QueuePairOwner& host = *m_queuePair.GetDestination();
     const int64_t delay = NowPs() - data.queued + host.GetLatency() + host.GetAckDelay();
     const int64_t most = std::numeric_limits<uint32_t>::max();
     const auto nanoseconds = static_cast<uint32_t>(std::min(delay / NANO, most));
@@ -224,12 +212,12 @@ Swift::NotifyAck(const rdma::Acknowledgement& ack)
         uint32_t nanoseconds = 0;
         std::memcpy(&nanoseconds, &ack.frame.scheme[m_schemeByte], DELAY_BYTES);
         const int64_t remote = NANO * static_cast<int64_t>(nanoseconds);
-        Sample(ack.rtt, remote + m_queuePair->GetSource()->GetLatency(), ack.news);
+        Sample(ack.rtt, remote + m_sender->GetHost()->GetLatency(), ack.news);
     }
     // All NACKs for packets sent before a cut belong to the same loss.
     if (ack.IsNack() && ack.first >= m_lossEnd)
     {
-        m_lossEnd = m_next;
+        m_lossEnd = ack.next;
         Cut(m_fabric, m_mostDecrease);
     }
     Apply();
@@ -248,9 +236,9 @@ Swift::Sample(int64_t rtt, int64_t endpoint, uint64_t acknowledged)
            static_cast<double>(endpoint),
            static_cast<double>(m_endpointTarget.GetTimeStep()),
            acknowledged);
-    NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " delays " << fabric << " and " << endpoint
+    NS_LOG_LOGIC("flow " << m_connection->GetFlow() << " delays " << fabric << " and " << endpoint
                          << " ps, windows " << m_fabric.packets << " and " << m_endpoint.packets);
-    m_sampleTrace(m_queuePair->GetFlow(), fabric, endpoint, m_fabric.packets, m_endpoint.packets);
+    m_sampleTrace(m_connection->GetFlow(), fabric, endpoint, m_fabric.packets, m_endpoint.packets);
 }
 
 /// Adjust a window to a delay.
@@ -303,7 +291,7 @@ void
 Swift::Apply()
 {
     const double packets = std::min(m_fabric.packets, m_endpoint.packets);
-    const uint32_t payload = m_queuePair->GetPayload(0);
+    const uint32_t payload = m_connection->GetLargestPayload();
     m_window = std::max<uint64_t>(payload, std::llround(packets * payload));
     // Below one packet: one packet per (round trip / window).
     m_rate = packets >= 1 || m_rtt == 0

@@ -30,15 +30,14 @@ namespace swift
 class DelayReporter : public rdma::CongestionReceiver
 {
   public:
-    /// Constructor.
-    /// @param queuePair the queue pair.
-    explicit DelayReporter(const rdma::QueuePair& queuePair);
+    DelayReporter();
 
-    void NotifyAnswer(const lossless::Frame& data, lossless::Frame& answer) override;
+    void NotifyAnswer(const rdma::QueuePairOwner& host,
+                      const lossless::Frame& data,
+                      lossless::Frame& answer) override;
 
   private:
-    const rdma::QueuePair& m_queuePair; //!< the queue pair
-    uint32_t m_schemeByte;              //!< offset in Frame::scheme of the delay (ns)
+    uint32_t m_schemeByte; //!< offset in Frame::scheme of the delay (ns)
 };
 
 /**
@@ -60,13 +59,11 @@ class Swift : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     std::string Check() const override;
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     bool WantsRtt() const override;
-    void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyTimeout() override;
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& queuePair) const override;
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override;
     void Report(lossless::Summary& summary) const override;
 
     /// Target of the fabric delay.
@@ -116,8 +113,7 @@ class Swift : public rdma::CongestionControl
     int64_t m_rtt{0};         //!< last round-trip time (ps)
     Window m_fabric;          //!< controlled by the fabric delay
     Window m_endpoint;        //!< controlled by the host delay
-    uint64_t m_next{0};       //!< first packet never sent
-    uint64_t m_lossEnd{0};    //!< m_next when a loss last cut the window
+    uint64_t m_lossEnd{0};    //!< first packet never sent when a loss last cut the window
     uint32_t m_timeouts{0};   //!< timeouts since the last ACK
     uint64_t m_cuts{0};       //!< number of decreases
     TracedCallback<uint32_t, int64_t, int64_t, double, double> m_sampleTrace; //!< Sample

@@ -33,7 +33,6 @@ using facade::tests::Settings;
 using facade::tests::WireTime;
 using lossless::Frame;
 using lossless::FrameKind;
-using rdma::QueuePair;
 
 namespace
 {
@@ -54,16 +53,16 @@ class Holder : public rdma::CongestionControl
      */
     static TypeId GetTypeId();
 
-    void Start(QueuePair* queuePair, uint64_t lineRate) override
+    void Start(rdma::Sender& sender, uint64_t lineRate) override
     {
-        CongestionControl::Start(queuePair, lineRate);
-        g_queuePair = queuePair;
+        CongestionControl::Start(sender, lineRate);
+        g_sender = &sender;
     }
 
-    static QueuePair* g_queuePair; //!< of the flow that began last
+    static rdma::Sender* g_sender; //!< of the flow that began last
 };
 
-QueuePair* Holder::g_queuePair = nullptr;
+rdma::Sender* Holder::g_sender = nullptr;
 
 NS_OBJECT_ENSURE_REGISTERED(Holder);
 
@@ -115,8 +114,8 @@ class Fed
         all.insert(all.end(), settings.begin(), settings.end());
         facade::tests::Apply(m_swift, all);
         m_swift->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
-        m_swift->Start(Holder::g_queuePair, 100 * GBPS);
-        m_reporter = m_swift->MakeReceiver(*Holder::g_queuePair);
+        m_swift->Start(*Holder::g_sender, 100 * GBPS);
+        m_reporter = m_swift->MakeReceiver();
     }
 
     ~Fed()
@@ -170,7 +169,7 @@ class Fed
         Frame answer;
         answer.kind = kind;
         answer.word = {expected, psn};
-        m_reporter->NotifyAnswer(data, answer);
+        m_reporter->NotifyAnswer(*Holder::g_sender->GetHost(), data, answer);
         m_feeder.Answer(answer);
     }
 

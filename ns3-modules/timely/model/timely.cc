@@ -13,7 +13,6 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-rate.h"
 #include "ns3/rdma-queue-pair-owner.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ Timely::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::timely::Timely")
-            .SetParent<CongestionControl>()
+            .SetParent<RateControl>()
             .SetGroupName("timely")
             .AddConstructor<Timely>()
             .AddAttribute("LowRtt",
@@ -81,12 +80,6 @@ Timely::GetTypeId()
                           DataRateValue(DataRate(10'000'000'000)),
                           MakeDataRateAccessor(&Timely::m_referenceRate),
                           lossless::MakeRateChecker())
-            .AddAttribute("MinRate",
-                          "Minimum rate, capped at the line rate. 1 Gb/s: MIN_RATE of the HPCC "
-                          "simulator.",
-                          DataRateValue(DataRate(1'000'000'000)),
-                          MakeDataRateAccessor(&Timely::m_minRate),
-                          lossless::MakeRateChecker(1))
             .AddAttribute("HyperAfter",
                           "Steps without a decrease before hyperactive increase (HAI). 5 in the "
                           "HPCC simulator.",
@@ -127,27 +120,22 @@ Timely::GetTypeId()
 }
 
 void
-Timely::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+Timely::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    CongestionControl::Start(queuePair, lineRate);
+    RateControl::Start(sender, lineRate);
     NotifyPath();
-    m_line = static_cast<double>(lineRate);
-    m_least = std::min(m_line, static_cast<double>(m_minRate.GetBitRate()));
-    m_step = static_cast<double>(lossless::InProportion(m_additiveRate.GetBitRate(),
-                                                        lineRate,
-                                                        m_referenceRate.GetBitRate(),
-                                                        lossless::HIGHEST_RATE));
-    const uint32_t packet = queuePair->GetPayload(0);
+    m_step = static_cast<double>(Scale(m_additiveRate, m_referenceRate));
+    const uint32_t packet = m_connection->GetLargestPayload();
     m_segmentPackets = m_segment ? (m_segment - 1) / packet + 1 : 0;
     m_due = m_segmentPackets ? m_segmentPackets - 1 : 0;
-    m_current = m_line;
+    m_current = static_cast<double>(lineRate);
     Apply();
 }
 
 void
 Timely::NotifyPath()
 {
-    const Time rtt = m_givenRtt.IsZero() ? m_queuePair->GetBaseRtt() : m_givenRtt;
+    const Time rtt = m_givenRtt.IsZero() ? m_connection->GetBaseRtt() : m_givenRtt;
     m_minRtt = static_cast<double>(rtt.GetTimeStep());
 }
 
@@ -183,23 +171,22 @@ Timely::EndsSegment(const Frame& frame) const
 }
 
 /// Which answer is the next sample?
-/// @param answered the packet whose answer was the last one.
+/// @param ack the last one that was due.
 /// @return its packet; an answer to a later one takes its place.
 uint64_t
-Timely::GetNextDue(uint64_t answered) const
+Timely::GetNextDue(const rdma::Acknowledgement& ack) const
 {
     if (m_segmentPackets == 0)
     {
-        return m_next;
+        return ack.next;
     }
-    const uint64_t segments = (answered + 1) / m_segmentPackets; // complete
+    const uint64_t segments = (ack.answered + 1) / m_segmentPackets; // complete
     return (segments + 1) * m_segmentPackets - 1;
 }
 
 void
 Timely::NotifySent(const Frame& frame)
 {
-    m_next = frame.repeat ? m_next : frame.psn + 1;
     if (m_pacing == Pacing::SEGMENT)
     {
         HoldSegment(frame, EndsSegment(frame));
@@ -215,11 +202,11 @@ Timely::HoldSegment(const Frame& frame, bool last)
     {
         m_burstStart = NowPs();
     }
-    m_burst += frame.bytes + m_queuePair->GetSource()->GetPort(0).GetOverhead();
+    m_burst += frame.bytes + m_sender->GetHost()->GetPort(0).GetOverhead();
     if (last)
     {
         const auto rate = static_cast<uint64_t>(m_current);
-        m_queuePair->HoldUntil(m_burstStart + lossless::TransmissionTime(m_burst, rate));
+        m_sender->HoldUntil(m_burstStart + lossless::TransmissionTime(m_burst, rate));
         m_burst = 0;
     }
 }
@@ -231,7 +218,7 @@ Timely::NotifyAck(const rdma::Acknowledgement& ack)
     {
         return;
     }
-    m_due = GetNextDue(ack.answered);
+    m_due = GetNextDue(ack);
     if (ack.rtt >= 0)
     {
         Sample(ack.rtt);
@@ -272,9 +259,9 @@ Timely::Sample(int64_t rtt)
         Lower(m_gradient);
     }
     Apply();
-    NS_LOG_LOGIC("flow " << m_queuePair->GetFlow() << " RTT " << rtt << " ps, gradient "
+    NS_LOG_LOGIC("flow " << m_connection->GetFlow() << " RTT " << rtt << " ps, gradient "
                          << m_gradient << ", rate " << m_current);
-    m_sampleTrace(m_queuePair->GetFlow(), rtt, m_gradient, m_current);
+    m_sampleTrace(m_connection->GetFlow(), rtt, m_gradient, m_current);
 }
 
 /// An additive increase.
@@ -284,7 +271,8 @@ Timely::Raise(bool mayBeHyper)
 {
     const bool hyper = mayBeHyper && m_steps >= m_hyperAfter;
     m_steps += mayBeHyper ? 1 : 0;
-    m_current = std::min(m_line, m_current + m_step * (hyper ? m_hyperFactor : 1));
+    m_current =
+        std::min(static_cast<double>(m_line), m_current + m_step * (hyper ? m_hyperFactor : 1));
 }
 
 /// A multiplicative decrease.
@@ -294,7 +282,7 @@ Timely::Lower(double share)
 {
     m_steps = 0;
     ++m_cuts;
-    m_current = std::max(m_least, m_current * (1 - m_beta * share));
+    m_current = std::max(static_cast<double>(m_least), m_current * (1 - m_beta * share));
 }
 
 /// Apply the rate to the NIC.

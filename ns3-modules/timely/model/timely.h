@@ -6,9 +6,8 @@
 #ifndef TIMELY_H
 #define TIMELY_H
 
-#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
-#include "ns3/rdma-congestion-control.h"
+#include "ns3/rdma-rate-control.h"
 #include "ns3/traced-callback.h"
 
 /**
@@ -35,7 +34,7 @@ namespace timely
  *
  * The rate is kept between MinRate and line rate.
  */
-class Timely : public rdma::CongestionControl
+class Timely : public rdma::RateControl
 {
   public:
     /// What is paced.
@@ -48,7 +47,7 @@ class Timely : public rdma::CongestionControl
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void NotifyPath() override;
     std::string Check() const override;
     bool WantsRtt() const override;
@@ -63,7 +62,7 @@ class Timely : public rdma::CongestionControl
 
   private:
     bool EndsSegment(const lossless::Frame& frame) const;
-    uint64_t GetNextDue(uint64_t answered) const;
+    uint64_t GetNextDue(const rdma::Acknowledgement& ack) const;
     void HoldSegment(const lossless::Frame& frame, bool last);
     void Sample(int64_t rtt);
     void Raise(bool mayBeHyper);
@@ -78,15 +77,12 @@ class Timely : public rdma::CongestionControl
     double m_beta;            //!< gain of decreases
     DataRate m_additiveRate;  //!< additive step
     DataRate m_referenceRate; //!< line rate for which m_additiveRate is given; 0: any
-    DataRate m_minRate;       //!< minimum rate
     uint32_t m_hyperAfter;    //!< steps before hyperactive increase
     double m_hyperFactor;     //!< steps of a hyperactive increase
     bool m_hyperBelowLow;     //!< short round trips count towards hyperactive increase
     uint32_t m_segment;       //!< payload between measured packets (B); 0: a round trip
     Pacing m_pacing;          //!< what is paced
 
-    double m_line{0};             //!< rate of the link (bit/s)
-    double m_least{0};            //!< minimum rate (bit/s)
     double m_step{0};             //!< additive step (bit/s)
     double m_minRtt{0};           //!< normalises gradients (ps)
     uint32_t m_segmentPackets{0}; //!< packets per segment; 0: a round trip
@@ -97,7 +93,6 @@ class Timely : public rdma::CongestionControl
     uint32_t m_steps{0};          //!< steps since the last decrease
     int64_t m_burst{0};           //!< wire bytes of the segment so far
     int64_t m_burstStart{0};      //!< start of the segment (ps)
-    uint64_t m_next{0};           //!< first packet never sent
     uint64_t m_due{0};            //!< an answer to this packet, or to a later one, is a sample
     uint64_t m_samples{0};        //!< number of samples
     uint64_t m_cuts{0};           //!< number of decreases

@@ -69,7 +69,7 @@ class Fed
         all.insert(all.end(), settings.begin(), settings.end());
         facade::tests::Apply(m_timely, all);
         m_timely->TraceConnectWithoutContext("Sample", MakeCallback(&Fed::Keep, this));
-        m_timely->Start(PeekPointer(m_queuePair), LINE);
+        m_timely->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
     ~Fed()

@@ -5,8 +5,6 @@
  */
 #include "trimming-window.h"
 
-#include "ns3/rdma-queue-pair.h"
-
 namespace ns3
 {
 namespace trimming
@@ -31,10 +29,10 @@ TrimWindow::GetTypeId()
 void
 TrimWindow::NotifyAck(const rdma::Acknowledgement& ack)
 {
-    const auto packet = static_cast<double>(m_queuePair->GetPayloadSize());
+    const auto packet = static_cast<double>(m_connection->GetPayloadSize());
     const double gain = packet * packet * static_cast<double>(ack.news) / m_bytes;
     SetWindow(m_bytes + gain - (ack.IsTruncated() ? packet : 0));
-    m_windowTrace(m_queuePair->GetFlow(), m_bytes);
+    m_windowTrace(m_connection->GetFlow(), m_bytes);
 }
 
 } // namespace trimming

@@ -89,8 +89,7 @@ class Scribe : public rdma::CongestionControl
         g_sent.emplace_back(lossless::NowPs(), frame.psn);
     }
 
-    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver(
-        const rdma::QueuePair& /* queuePair */) const override
+    std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override
     {
         return facade::tests::Hearing([](const Frame& frame) {
             g_came.push_back(frame.psn);
@@ -488,7 +487,7 @@ class WindowTest : public TestCase
         auto control = CreateObject<TrimWindow>();
         facade::tests::Apply(control, {{"BaseRtt", "8us"}, {"MinRate", "1Gbps"}});
         control->TraceConnectWithoutContext("Window", MakeCallback(&WindowTest::Keep, this));
-        control->Start(PeekPointer(queuePair), 100 * GBPS);
+        control->Start(queuePair->GetSendQueue(), 100 * GBPS);
         const auto answer = [&control](bool truncated, uint64_t news) {
             Frame frame;
             frame.kind = truncated ? lossless::FrameKind::NACK : lossless::FrameKind::ACK;

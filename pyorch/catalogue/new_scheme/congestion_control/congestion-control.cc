@@ -36,9 +36,9 @@ TypeId
 }
 
 void
-@Class@::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+@Class@::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    rdma::CongestionControl::Start(queuePair, lineRate);
+    rdma::CongestionControl::Start(sender, lineRate);
     m_line = lineRate;
     m_rate = lineRate;
 }
@@ -50,19 +50,13 @@ bool
 }
 
 void
-@Class@::NotifySent(const lossless::Frame& frame)
-{
-    m_next = std::max<uint64_t>(m_next, frame.psn + 1);
-}
-
-void
 @Class@::NotifyAck(const rdma::Acknowledgement& ack)
 {
     if (ack.rtt < 0 || ack.answered < m_roundEnd)
     {
         return;
     }
-    m_roundEnd = m_next;
+    m_roundEnd = ack.next;
     const int64_t target = m_target.GetPicoSeconds();
     if (ack.rtt <= target)
     {

@@ -38,9 +38,8 @@ class @Class@ : public rdma::CongestionControl
      */
     static TypeId GetTypeId();
 
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     bool WantsRtt() const override;
-    void NotifySent(const lossless::Frame& frame) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
@@ -50,8 +49,7 @@ class @Class@ : public rdma::CongestionControl
     DataRate m_step; //!< increase per measured round trip
 
     uint64_t m_line{0};      //!< rate of the link (bit/s)
-    uint64_t m_next{0};      //!< first packet never sent
-    uint64_t m_roundEnd{0};  //!< m_next at the last change of the rate
+    uint64_t m_roundEnd{0};  //!< first packet not sent before the last change of the rate
     uint64_t m_decreases{0}; //!< number of decreases of the rate
 };
 

@@ -6,7 +6,6 @@
 #include "ns3/double.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-frame.h"
-#include "ns3/rdma-queue-pair.h"
 
 #include <algorithm>
 
@@ -15,7 +14,6 @@ namespace ns3
 namespace @namespace@
 {
 
-using lossless::Frame;
 using lossless::Telemetry;
 using lossless::TelemetryHop;
 
@@ -49,28 +47,18 @@ bool
 }
 
 void
-@Class@::Start(rdma::QueuePair* queuePair, uint64_t lineRate)
+@Class@::Start(rdma::Sender& sender, uint64_t lineRate)
 {
-    rdma::CongestionControl::Start(queuePair, lineRate);
+    rdma::CongestionControl::Start(sender, lineRate);
     m_line = lineRate;
     m_rate = lineRate;
-}
-
-void
-@Class@::NotifySent(const Frame& frame)
-{
-    if (m_first < 0 && !frame.repeat)
-    {
-        m_first = frame.psn;
-    }
 }
 
 void
 @Class@::NotifyAck(const rdma::Acknowledgement& ack)
 {
     const Telemetry& now = *ack.frame.telemetry;
-    const auto answered = static_cast<int64_t>(ack.answered);
-    if (m_first < 0 || answered < m_first || now.hops == 0)
+    if (ack.answered < m_roundEnd || now.hops == 0)
     {
         return; // sent before the last change
     }
@@ -79,7 +67,7 @@ void
         m_before.Assign(now); // the first one, or of another path
         return;
     }
-    if (now.hop[0].time - m_before.hop[0].time < m_queuePair->GetBaseRtt().GetTimeStep())
+    if (now.hop[0].time - m_before.hop[0].time < m_connection->GetBaseRtt().GetTimeStep())
     {
         return;
     }
@@ -89,7 +77,7 @@ void
     const auto rate = static_cast<uint64_t>(static_cast<double>(m_rate) * (1 + factor) / 2);
     m_rate = std::clamp(rate + m_step.GetBitRate(), std::min(m_step.GetBitRate(), m_line), m_line);
     m_before.hops = 0;
-    m_first = -1;
+    m_roundEnd = ack.next;
 }
 
 double

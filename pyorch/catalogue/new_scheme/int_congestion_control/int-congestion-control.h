@@ -38,8 +38,7 @@ class @Class@ : public rdma::CongestionControl
     static TypeId GetTypeId();
 
     bool WantsTelemetry() const override;
-    void Start(rdma::QueuePair* queuePair, uint64_t lineRate) override;
-    void NotifySent(const lossless::Frame& frame) override;
+    void Start(rdma::Sender& sender, uint64_t lineRate) override;
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void Report(lossless::Summary& summary) const override;
 
@@ -51,7 +50,7 @@ class @Class@ : public rdma::CongestionControl
     DataRate m_step; //!< increase of the rate at each change
 
     uint64_t m_line{0};           //!< rate of the link (bit/s)
-    int64_t m_first{-1};          //!< first packet sent since the last change; -1: none yet
+    uint64_t m_roundEnd{0};       //!< first packet not sent before the last change
     lossless::Telemetry m_before; //!< at the start of the measurement; no hops: not started
     double m_highest{0};          //!< highest load measured
 };
