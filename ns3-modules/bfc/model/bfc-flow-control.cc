@@ -115,8 +115,8 @@ Bfc::GetTypeId()
 }
 
 Bfc::Bfc()
-    : m_soon(this, &Bfc::SendSoon),
-      m_atInterval(this, &Bfc::SendAtInterval),
+    : m_soon(this, &Bfc::SendUnsent),
+      m_atInterval(this, &Bfc::SendUnsent),
       m_tick(this, &Bfc::Refresh),
       m_resume(this, &Bfc::ResumeWaiting),
       m_kick(this, &Bfc::Kick)
@@ -345,7 +345,7 @@ Bfc::Mark(Frame& frame, int64_t queueBytes)
     ++m_marked;
     WriteBytes(frame, MARK, from);
     ClassState& state = ingress->m_classes[frame.ingressClass];
-    const uint32_t changed = FilterFor(state.said, true).Insert(NameOf(from, frame.flow));
+    const uint32_t changed = FilterFor(state.asked, true).Insert(NameOf(from, frame.flow));
     ingress->m_pauses += changed != 0;
     ingress->Note(frame.ingressClass, changed, false);
 }
@@ -372,14 +372,10 @@ Bfc::Leave(uint16_t queue, Frame& frame)
 void
 Bfc::Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue)
 {
-    if (m_resumesPerHrtt > 0 && ingress.m_classes[cls].said.WouldClear(name))
+    if (m_resumesPerHrtt > 0 && ingress.m_classes[cls].asked.WouldClear(name))
     {
         Lane& lane = m_lanes[queue];
-        if (!m_resuming)
-        {
-            m_resuming = true;
-            m_resume.Schedule(m_hrtt);
-        }
+        m_resume.Schedule(m_hrtt);
         if (lane.resumed == m_resumesPerHrtt)
         {
             ++m_postponed;
@@ -394,13 +390,13 @@ Bfc::Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue)
 void
 Bfc::Clear(uint8_t cls, uint32_t name)
 {
-    Note(cls, m_classes[cls].said.Remove(name), true);
+    Note(cls, m_classes[cls].asked.Remove(name), true);
 }
 
 void
 Bfc::ResumeWaiting()
 {
-    m_resuming = false;
+    bool resumed = false;
     for (Lane& lane : m_lanes)
     {
         lane.resumed = 0;
@@ -409,12 +405,12 @@ Bfc::ResumeWaiting()
             const Resume next = lane.waiting.front();
             lane.waiting.pop_front();
             // a name that was marked again stays paused and uses no resume
-            lane.resumed += next.ingress->m_classes[next.cls].said.WouldClear(next.name);
+            lane.resumed += next.ingress->m_classes[next.cls].asked.WouldClear(next.name);
             next.ingress->Clear(next.cls, next.name);
         }
-        m_resuming = m_resuming || lane.resumed > 0;
+        resumed = resumed || lane.resumed > 0;
     }
-    if (m_resuming)
+    if (resumed)
     {
         m_resume.Schedule(m_hrtt);
     }
@@ -429,43 +425,24 @@ Bfc::Note(uint8_t cls, uint32_t segments, bool urgent)
     {
         return;
     }
-    m_classes[cls].dirty |= segments;
+    m_classes[cls].unsent |= segments;
     const int64_t interval = m_interval.GetTimeStep();
     if (urgent || interval == 0)
     {
-        if (!m_soonDue)
-        {
-            m_soonDue = true;
-            m_soon.Schedule(0); // deferred: this port may be choosing its next frame
-        }
+        m_soon.Schedule(0); // deferred: this port may be choosing its next frame
     }
-    else if (!m_intervalDue)
+    else
     {
-        m_intervalDue = true;
         m_atInterval.Schedule(interval - NowPs() % interval);
     }
 }
 
 void
-Bfc::SendSoon()
-{
-    m_soonDue = false;
-    SendDirty();
-}
-
-void
-Bfc::SendAtInterval()
-{
-    m_intervalDue = false;
-    SendDirty();
-}
-
-void
-Bfc::SendDirty()
+Bfc::SendUnsent()
 {
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        for (uint32_t left = std::exchange(m_classes[cls].dirty, 0); left; left &= left - 1)
+        for (uint32_t left = std::exchange(m_classes[cls].unsent, 0); left; left &= left - 1)
         {
             Send(cls, static_cast<uint32_t>(std::countr_zero(left)));
         }
@@ -477,7 +454,7 @@ void
 Bfc::Send(uint8_t cls, uint32_t segment)
 {
     Frame* frame = FramePool::TakeControl();
-    Write({cls, segment, m_classes[cls].said.Get(segment)}, *frame->control);
+    Write({cls, segment, m_classes[cls].asked.Get(segment)}, *frame->control);
     ++m_frames;
     m_port->SendControl(frame);
 }
@@ -485,9 +462,8 @@ Bfc::Send(uint8_t cls, uint32_t segment)
 void
 Bfc::StartRefresh()
 {
-    if (!m_refreshing && !m_refresh.IsZero())
+    if (!m_refresh.IsZero())
     {
-        m_refreshing = true;
         m_tick.Schedule(m_refresh.GetTimeStep());
     }
 }
@@ -495,18 +471,17 @@ Bfc::StartRefresh()
 void
 Bfc::Refresh()
 {
-    m_refreshing = false;
     bool again = false;
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        const uint32_t said = m_classes[cls].said.GetNonempty();
-        for (uint32_t left = said; left; left &= left - 1)
+        const uint32_t asked = m_classes[cls].asked.GetNonempty();
+        for (uint32_t left = asked; left; left &= left - 1)
         {
             ++m_refreshFrames;
             Send(cls, static_cast<uint32_t>(std::countr_zero(left)));
         }
         Forget(cls);
-        again = again || said != 0 || m_classes[cls].heard.GetNonempty() != 0;
+        again = again || asked != 0 || m_classes[cls].paused.GetNonempty() != 0;
     }
     if (again)
     {
@@ -529,12 +504,12 @@ Bfc::ReceiveControl(const ControlFrame& control)
         return true;
     }
     ClassState& state = m_classes[message.cls];
-    NameFilter& heard = FilterFor(state.heard, false);
-    if (message.segment < heard.GetSegments())
+    NameFilter& paused = FilterFor(state.paused, false);
+    if (message.segment < paused.GetSegments())
     {
-        state.heardAt.resize(heard.GetSegments());
-        state.heardAt[message.segment] = NowPs();
-        heard.Set(message.segment, message.bits);
+        state.receivedAt.resize(paused.GetSegments());
+        state.receivedAt[message.segment] = NowPs();
+        paused.Set(message.segment, message.bits);
         UpdateHeld(message.cls);
         StartRefresh();
     }
@@ -547,13 +522,13 @@ Bfc::Forget(uint8_t cls)
     ClassState& state = m_classes[cls];
     const int64_t limit = NowPs() - ROUNDS_TO_FORGET * m_refresh.GetTimeStep();
     const uint64_t before = m_forgotten;
-    for (uint32_t left = state.heard.GetNonempty(); left; left &= left - 1)
+    for (uint32_t left = state.paused.GetNonempty(); left; left &= left - 1)
     {
         const auto segment = static_cast<uint32_t>(std::countr_zero(left));
-        if (state.heardAt[segment] <= limit)
+        if (state.receivedAt[segment] <= limit)
         {
             ++m_forgotten;
-            state.heard.Set(segment, {});
+            state.paused.Set(segment, {});
         }
     }
     if (m_forgotten > before)
@@ -576,13 +551,13 @@ void
 Bfc::UpdateHeld(uint8_t cls, uint16_t place)
 {
     const auto queue = static_cast<uint16_t>(cls + N_CLASSES * place);
-    const NameFilter& heard = m_classes[cls].heard;
-    bool held = heard.IsConfigured();
+    const NameFilter& paused = m_classes[cls].paused;
+    bool held = paused.IsConfigured();
     if (held)
     {
         const Frame* head = m_port->GetQueues()[queue].Head();
         held = (m_names == Names::QUEUES || head) &&
-               heard.Contains(NameOf(place, head ? head->flow : 0));
+               paused.Contains(NameOf(place, head ? head->flow : 0));
     }
     if (held == m_held[queue])
     {
@@ -612,8 +587,8 @@ bool
 Bfc::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
 {
     const auto place = static_cast<uint16_t>(queue / N_CLASSES);
-    const NameFilter& said = m_classes[queue % N_CLASSES].said;
-    if (place == 0 || !said.IsConfigured())
+    const NameFilter& asked = m_classes[queue % N_CLASSES].asked;
+    if (place == 0 || !asked.IsConfigured())
     {
         return false;
     }
@@ -626,7 +601,7 @@ Bfc::WouldHold(uint16_t queue, const Frame& head, const Rest& rest) const
             names.push_back(NameOf(mark, frame->flow));
         }
     }
-    return said.IsCoveredBy(NameOf(place, head.flow), names);
+    return asked.IsCoveredBy(NameOf(place, head.flow), names);
 }
 
 bool
@@ -639,7 +614,7 @@ Bfc::WouldRelease(uint16_t queue, const Frame& head, const ControlFrame& control
     {
         return false;
     }
-    NameFilter then = m_classes[cls].heard;
+    NameFilter then = m_classes[cls].paused;
     if (message.segment >= then.GetSegments()) // otherwise it has received nothing
     {
         return false;
@@ -659,7 +634,7 @@ Bfc::NotifyLink(bool up)
         m_flows.Clear();
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
-            m_classes[cls].heard = NameFilter{};
+            m_classes[cls].paused = NameFilter{};
             UpdateHeld(cls);
         }
         m_port->GetEgress().Reopen();
@@ -667,7 +642,7 @@ Bfc::NotifyLink(bool up)
     }
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
-        Note(cls, m_classes[cls].said.GetNonempty(), true);
+        Note(cls, m_classes[cls].asked.GetNonempty(), true);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-flow-table.h"
+#include "ns3/lossless-single-event.h"
 
 #include <array>
 #include <deque>
@@ -50,6 +51,20 @@ namespace bfc
  * have changed: at once when a bit is cleared, at the next Interval when one is set. Segments with
  * bits set are sent again every Refresh, and those not received for three refresh periods are
  * discarded, so that lost frames do no lasting harm.
+ *
+ * A name at the port that asks for its pause (said of the peer's port when the segment arrives):
+ *
+ * @verbatim
+ *          first marked frame        Interval, all changed segments in a frame each
+ *   served ------------------> asked ------------------> paused, sent again every Refresh
+ *     ^  ^                       |                          |
+ *     |  +-----------------------+ the last marked frame    | the last marked frame has been taken:
+ *     |                            has been taken            | sent at once, or after other resumes
+ * of
+ *     +-----------------------------------------------------+ the queue (ResumesPerHrtt)
+ *
+ *   The peer: served <---> paused by each segment; served if none has come for three Refreshes.
+ * @endverbatim
  *
  * BFC demands no headroom: it stops single queues or flows, and the first frame of a flow is never
  * marked. PFC behind it in the chain bounds the class. Frames that wait in a host for a slow
@@ -115,10 +130,10 @@ class Bfc : public lossless::FlowControl,
     /// What a port has sent and received for a class.
     struct ClassState
     {
-        NameFilter said;              //!< names to be paused by the peer; switch ports only
-        NameFilter heard;             //!< names the peer wants paused
-        uint32_t dirty{0};            //!< bit s: segment s has changed since it was last sent
-        std::vector<int64_t> heardAt; //!< by segment: when last received (ps)
+        NameFilter asked;                //!< names to be paused by the peer; switch ports only
+        NameFilter paused;               //!< names the peer wants paused
+        uint32_t unsent{0};              //!< bit s: segment s has changed since it was last sent
+        std::vector<int64_t> receivedAt; //!< by segment: when last received (ps)
     };
 
     /// State shared by all instances of a node.
@@ -147,9 +162,7 @@ class Bfc : public lossless::FlowControl,
     void Clear(uint8_t cls, uint32_t name);
     void ResumeWaiting();
     void Note(uint8_t cls, uint32_t segments, bool urgent);
-    void SendSoon();
-    void SendAtInterval();
-    void SendDirty();
+    void SendUnsent();
     void Send(uint8_t cls, uint32_t segment);
     void StartRefresh();
     void Refresh();
@@ -188,14 +201,10 @@ class Bfc : public lossless::FlowControl,
     bool m_isSwitch{false};                                //!< the node is a switch
     uint32_t m_lossless{0}; //!< bit c: class c is lossless; others have no own queues or pauses
 
-    bool m_soonDue{false};                     //!< m_soon is pending
-    bool m_intervalDue{false};                 //!< m_atInterval is pending
-    bool m_refreshing{false};                  //!< m_tick is pending
-    bool m_resuming{false};                    //!< m_resume is pending
-    lossless::ReusableEvent<Bfc> m_soon;       //!< sends changed segments after the current event
-    lossless::ReusableEvent<Bfc> m_atInterval; //!< sends changed segments at the Interval
-    lossless::ReusableEvent<Bfc> m_tick;       //!< sends segments with bits set again
-    lossless::ReusableEvent<Bfc> m_resume;     //!< an HRTT has passed
+    lossless::SingleEvent<Bfc> m_soon;       //!< sends changed segments after the current event
+    lossless::SingleEvent<Bfc> m_atInterval; //!< sends changed segments at the Interval
+    lossless::SingleEvent<Bfc> m_tick;       //!< sends segments with bits set again
+    lossless::SingleEvent<Bfc> m_resume;     //!< an HRTT has passed
     lossless::ReusableEvent<Bfc> m_kick; //!< a queue may be served, as its first frame was taken
 
     uint64_t m_marked{0};        //!< marked frames

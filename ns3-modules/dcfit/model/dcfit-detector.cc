@@ -182,15 +182,15 @@ Dcfit::Start()
         m_number = static_cast<uint16_t>(std::min(node->GetNumber(), MAX_SWITCHES - 1));
     }
     // As link-layer discovery would report: does the neighbour support DCFIT?
-    std::vector<bool> speaks(m_node->GetNPorts());
-    for (uint16_t port = 0; port < speaks.size(); ++port)
+    std::vector<bool> hasDcfit(m_node->GetNPorts());
+    for (uint16_t port = 0; port < hasDcfit.size(); ++port)
     {
         const auto& agents = m_node->GetPort(port).GetPeer().GetNode().GetAgents();
-        speaks[port] = std::any_of(agents.begin(), agents.end(), [](const auto& agent) {
+        hasDcfit[port] = std::any_of(agents.begin(), agents.end(), [](const auto& agent) {
             return dynamic_cast<const Dcfit*>(PeekPointer(agent)) != nullptr;
         });
     }
-    m_map.Start(*m_node, m_number, std::move(speaks), {m_clearing, m_conflict, m_evidence});
+    m_map.Start(*m_node, m_number, std::move(hasDcfit), {m_clearing, m_conflict, m_evidence});
     if (m_handle)
     {
         m_cure.Start(*m_node,
@@ -245,8 +245,8 @@ Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
     state.trigger = trigger;
     state.way = way;
     state.aged = false;
-    state.begun = NowPs();
-    state.looped = -1;
+    state.begunAt = NowPs();
+    state.loopAt = -1;
     ++m_begun;
 }
 
@@ -274,9 +274,9 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
         m_look.Schedule(m_retry.GetTimeStep());
     }
     const bool trigger = !m_map.At(state.cause, cls).paused;
-    if (trigger || !m_map.Speaks(ingress))
+    if (trigger || !m_map.HasDcfit(ingress))
     {
-        if (m_map.Speaks(ingress))
+        if (m_map.HasDcfit(ingress))
         {
             Begin(ingress, cls, ON_LOOP, true, m_map.RankAbove(ingress, cls));
         }
@@ -316,7 +316,7 @@ Dcfit::NotifyPaused(Port& port, uint8_t cls, bool on)
 void
 Dcfit::Decorate(Port& port, ControlFrame& control)
 {
-    if (control.opcode != PFC_OPCODE || !m_map.Speaks(port.GetIndex()))
+    if (control.opcode != PFC_OPCODE || !m_map.HasDcfit(port.GetIndex()))
     {
         return;
     }
@@ -385,7 +385,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     State& state = m_map.At(port, cls);
     const bool fresh = !state.paused;
     state.paused = true;
-    state.heard = NowPs();
+    state.pausedAt = NowPs();
     if (tagged)
     {
         ReceiveCheck(port, cls, message, fresh);
@@ -397,7 +397,7 @@ Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& mess
     }
     state.known = false;
     state.resumed = false;
-    if (!m_map.Speaks(port))
+    if (!m_map.HasDcfit(port))
     {
         // A server: it is the initial trigger, identified by its port of this switch.
         state.sequence = static_cast<uint16_t>((state.sequence + 1U) & LAST_SEQUENCE);
@@ -413,7 +413,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     {
         return; // a resume has overtaken it
     }
-    if (message.node == m_number && m_map.Speaks(message.port))
+    if (message.node == m_number && m_map.HasDcfit(message.port))
     {
         State& own = m_map.At(message.port, cls);
         if (!own.own || !own.pausing || own.sequence != message.sequence ||
@@ -428,7 +428,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
         if (m_map.Remember(port, cls, message, fresh) && m_map.Feeds(port, message.port, cls))
         {
             ++m_suspected;
-            own.looped = NowPs();
+            own.loopAt = NowPs();
             SendAlone(Kind::CONSISTENCY, message.port, cls, message);
         }
         return;
@@ -445,7 +445,7 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
     for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
     {
         State& state = m_map.At(ingress, cls);
-        if (!state.pausing || !m_map.Speaks(ingress) || !m_map.Feeds(port, ingress, cls) ||
+        if (!state.pausing || !m_map.HasDcfit(ingress) || !m_map.Feeds(port, ingress, cls) ||
             (state.own && !state.aged && (state.rank > message.rank || state.way == OFF_LOOP)))
         {
             continue; // in particular, not every pause of the trigger starts a new process
@@ -472,7 +472,7 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
         return; // it arrived by another path before
     }
     state.checked = static_cast<uint8_t>(message.round + 1);
-    if (message.node != m_number || !m_map.Speaks(message.port))
+    if (message.node != m_number || !m_map.HasDcfit(message.port))
     {
         ForwardFrom(Kind::CONSISTENCY, port, cls, message);
         return;
@@ -519,7 +519,7 @@ Dcfit::ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message
 void
 Dcfit::SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message)
 {
-    if (!m_map.Speaks(port))
+    if (!m_map.HasDcfit(port))
     {
         return;
     }
@@ -554,7 +554,7 @@ Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
     }
     // The frame counts until its last bit has been sent.
     const uint32_t held = m_node->GetFeeds()->GetBytes(egress.GetIndex(), frame.ingress, frame.cls);
-    if (held == frame.bytes && m_map.Speaks(frame.ingress) &&
+    if (held == frame.bytes && m_map.HasDcfit(frame.ingress) &&
         !m_map.At(frame.ingress, frame.cls).declared &&
         m_map.WaitsForPaused(frame.ingress, frame.cls))
     {
@@ -571,13 +571,13 @@ Dcfit::Look()
         for (uint16_t ingress = 0; ingress < m_node->GetNPorts(); ++ingress)
         {
             State& state = m_map.At(ingress, cls);
-            if (!state.pausing || !m_map.Speaks(ingress) || (state.declared && !Cures()))
+            if (!state.pausing || !m_map.HasDcfit(ingress) || (state.declared && !Cures()))
             {
                 continue;
             }
             any = true;
             if (state.aged && m_map.WaitsForPaused(ingress, cls) &&
-                !m_map.HearsOthers(ingress, cls))
+                !m_map.FeedsRecentMessage(ingress, cls))
             {
                 state.declared = false;
                 BeginAgain(ingress, cls);
@@ -603,10 +603,10 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
     if (m_firstAt < 0)
     {
         m_firstAt = NowPs();
-        m_firstBegun = own.begun;
-        m_firstLooped = own.looped;
+        m_firstBegun = own.begunAt;
+        m_firstLooped = own.loopAt;
     }
-    m_detectionTrace(m_node->GetPort(port), {cls, own.way, own.begun, own.looped});
+    m_detectionTrace(m_node->GetPort(port), {cls, own.way, own.begunAt, own.loopAt});
     if (!m_handle)
     {
         Break(m_node->GetPort(port), m_node->GetPort(ingress), cls);
@@ -635,7 +635,7 @@ Dcfit::TellSuspects(uint16_t ingress, uint8_t cls, const Message& message)
             continue;
         }
         found = true;
-        if (!m_map.Speaks(egress))
+        if (!m_map.HasDcfit(egress))
         {
             m_cure.TreatServer(egress, cls);
         }
@@ -655,7 +655,7 @@ Dcfit::ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message)
         return;
     }
     const uint16_t loop = m_map.FindLoop(ingress, cls, message);
-    if (message.node == m_number && m_map.Speaks(message.port))
+    if (message.node == m_number && m_map.HasDcfit(message.port))
     {
         if (message.port == ingress && m_map.At(ingress, cls).declared && loop != NO_PORT)
         {

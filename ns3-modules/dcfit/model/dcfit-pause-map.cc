@@ -18,14 +18,14 @@ using lossless::NO_PORT;
 void
 PauseMap::Start(const lossless::FabricNode& node,
                 uint16_t number,
-                std::vector<bool> speaks,
+                std::vector<bool> hasDcfit,
                 const Rules& rules)
 {
     m_node = &node;
     m_number = number;
     m_ports = node.GetNPorts();
     m_rules = rules;
-    m_speaks = std::move(speaks);
+    m_hasDcfit = std::move(hasDcfit);
     m_state.assign(static_cast<std::size_t>(N_CLASSES) * m_ports, State{});
     for (State& state : m_state)
     {
@@ -69,7 +69,7 @@ PauseMap::WaitsForPaused(uint16_t ingress, uint8_t cls) const
 }
 
 bool
-PauseMap::HearsOthers(uint16_t ingress, uint8_t cls) const
+PauseMap::FeedsRecentMessage(uint16_t ingress, uint8_t cls) const
 {
     for (uint16_t egress = 0; egress < m_node->GetNPorts(); ++egress)
     {

@@ -57,7 +57,37 @@ class PauseMap
         Evidence evidence; //!< of a consistency round
     };
 
-    /// State of a (port, class); the comments give the bits of hardware.
+    /**
+     * State of a (port, class); the comments give the bits of hardware.
+     *
+     * An ingress, from its PAUSE to its RESUME, and the process that it starts:
+     *
+     * @verbatim
+     *   resumed --PAUSE sent--> pausing, of no process
+     *                              | the cause is not paused (trigger), its message came by two
+     *                              | ports (OFF_LOOP), or a check finds it waiting still (AGAIN)
+     *                              v
+     *                           own: its CHECK follows the pauses upstream
+     *                              | CHECK is back, at an egress that the ingress feeds
+     *                              v
+     *                           loopAt: CONSISTENCY follows the same way, for each round
+     *                              | the last round is back, and the ingress would stay OFF
+     *                              v
+     *                           declared
+     * @endverbatim
+     *
+     * RESUME leads back to resumed from each of them. A new process of the ingress, with the next
+     * sequence number, makes messages of the last one void.
+     *
+     * An egress keeps the message that came with a pause of its peer:
+     *
+     * @verbatim
+     *   free --PAUSE--> paused, unknown --CHECK--> paused, known --CONSISTENCY--> checked
+     * @endverbatim
+     *
+     * The peer's RESUME leads back to free, with `resumed` set: CONSISTENCY of that episode is
+     * refuted from then on.
+     */
     struct State
     {
         // As an egress
@@ -81,18 +111,18 @@ class PauseMap
         bool declared{false}; //!< a deadlock was declared: 1
         // For the handling of triggers
         bool noticed{false}; //!< as an egress, the notice of its loop has passed it: 1
-        int64_t heard{0};    //!< when a PFC pause was last received (ps): 32
+        int64_t pausedAt{0}; //!< when a PFC pause was last received (ps): 32
         // For results only
-        int64_t begun{-1};  //!< when the process was started (ps)
-        int64_t looped{-1}; //!< when its message returned (ps)
+        int64_t begunAt{-1}; //!< when the process was started (ps)
+        int64_t loopAt{-1};  //!< when its message returned (ps)
     };
 
     /// Initialise, with no pauses.
     /// @param node the switch. @param number its number in messages.
-    /// @param speaks by port: the neighbour has DCFIT. @param rules rules of the conclusions.
+    /// @param hasDcfit by port: the neighbour has DCFIT. @param rules rules of the conclusions.
     void Start(const lossless::FabricNode& node,
                uint16_t number,
-               std::vector<bool> speaks,
+               std::vector<bool> hasDcfit,
                const Rules& rules);
 
     /// The state of a port and class.
@@ -109,9 +139,9 @@ class PauseMap
     }
 
     /// Does the neighbour at a port have DCFIT?
-    bool Speaks(uint16_t port) const
+    bool HasDcfit(uint16_t port) const
     {
-        return m_speaks[port];
+        return m_hasDcfit[port];
     }
 
     /// Does an ingress feed an egress, according to the traffic map?
@@ -121,7 +151,7 @@ class PauseMap
     /// Does an ingress feed an egress that is paused?
     bool WaitsForPaused(uint16_t ingress, uint8_t cls) const;
     /// Does an ingress feed an egress whose message is recent?
-    bool HearsOthers(uint16_t ingress, uint8_t cls) const;
+    bool FeedsRecentMessage(uint16_t ingress, uint8_t cls) const;
     /// Would an ingress remain paused if only frames that wait with a message were left?
     bool StaysOff(uint16_t ingress, uint8_t cls, const Message& message) const;
     /// The egress fed by an ingress whose message counts, or NO_PORT.
@@ -148,7 +178,7 @@ class PauseMap
     uint16_t m_ports{0};                         //!< its number of ports
     Rules m_rules{};                             //!< rules of the conclusions
     std::vector<State> m_state;                  //!< by class, port
-    std::vector<bool> m_speaks;                  //!< by port: the neighbour has DCFIT
+    std::vector<bool> m_hasDcfit;                //!< by port: the neighbour has DCFIT
 };
 
 } // namespace dcfit

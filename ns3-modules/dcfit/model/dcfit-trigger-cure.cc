@@ -115,7 +115,7 @@ TriggerCure::Restore()
         {
             const Server& server = At(port, cls);
             const PauseMap::State& state = m_map->At(port, cls);
-            if (server.treated && !state.paused && std::max(server.since, state.heard) <= until)
+            if (server.treated && !state.paused && std::max(server.since, state.pausedAt) <= until)
             {
                 SpareServer(port, cls);
             }

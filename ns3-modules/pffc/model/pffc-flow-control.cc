@@ -487,9 +487,8 @@ Pffc::Send(Message& message)
 void
 Pffc::StartRefresh()
 {
-    if (!m_refreshing && !m_refresh.IsZero())
+    if (!m_refresh.IsZero())
     {
-        m_refreshing = true;
         m_tick.Schedule(m_refresh.GetTimeStep());
     }
 }
@@ -497,7 +496,6 @@ Pffc::StartRefresh()
 void
 Pffc::Refresh()
 {
-    m_refreshing = false;
     const uint64_t before = m_frames;
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {

@@ -12,6 +12,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-control.h"
 #include "ns3/lossless-flow-table.h"
+#include "ns3/lossless-single-event.h"
 #include "ns3/traced-callback.h"
 
 #include <array>
@@ -51,6 +52,26 @@ namespace pffc
  *   of arrival.
  * - MIGRATE-BACK sends a flow's frames to the DEQ as soon as none of its frames is left in a PEQ,
  *   so that no frame of the DEQ ever has to wait for a PEQ that is paused again.
+ *
+ * A flow at the receiver's side, and what that sends:
+ *
+ * @verbatim
+ *            FBU reaches FbuXoff, and PBU PbuXoff
+ *   in DEQ ---------------------------------------> in a PEQ that is paused
+ *     ^        PAUSE if it is not, and MIGRATE         |
+ *     |                                                | no flow of the PEQ is above FbuXon,
+ *     +------------------------------------------------+ and PBU is below PbuXon:
+ *                                                        RESUME, MIGRATE-BACK of all its flows
+ * @endverbatim
+ *
+ * A flow at the sender's side, which has no state while it is in the DEQ:
+ *
+ * @verbatim
+ *            MIGRATE                 MIGRATE-BACK, or no MIGRATE for three periods
+ *   in DEQ ---------> in its PEQ <==============================> leaving its PEQ
+ *     ^        mark: older frames first        MIGRATE                 |
+ *     +----------------------------------------------------------------+ none of its frames is left
+ * @endverbatim
  *
  * Every control frame carries a sequence number of its class; one that arrives out of order is
  * ignored, as if lost. PAUSE and RESUME carry the state of all PEQs. The current state is sent
@@ -200,8 +221,7 @@ class Pffc : public lossless::FlowControl,
     std::array<uint16_t, lossless::N_CLASSES> m_sequence{}; //!< of the last frame sent
     std::vector<Pending> m_pending;                         //!< in the order of their times
     std::size_t m_firstPending{0};                          //!< first entry not yet subtracted
-    bool m_refreshing{false};   //!< an occurrence of m_tick is scheduled
-    bool m_recirculates{false}; //!< the port belongs to a switch
+    bool m_recirculates{false};                             //!< the port belongs to a switch
 
     PausedQueues m_sender; //!< sender's side
 
@@ -215,7 +235,7 @@ class Pffc : public lossless::FlowControl,
     int64_t m_peakFbu{0};        //!< B
     int64_t m_recirculated{0};   //!< B
 
-    lossless::ReusableEvent<Pffc> m_tick;     //!< sends the state again
+    lossless::SingleEvent<Pffc> m_tick;       //!< sends the state again
     lossless::ReusableEvent<Pffc> m_subtract; //!< a clone has recirculated
     TracedCallback<const lossless::Port&, uint8_t, uint32_t, uint8_t> m_migrateTrace; //!< Migrate
 };

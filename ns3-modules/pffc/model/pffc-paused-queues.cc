@@ -352,9 +352,8 @@ PausedQueues::Forget(uint8_t cls, uint32_t flow)
 void
 PausedQueues::StartExpiry()
 {
-    if (!m_expiring && !m_refresh.IsZero())
+    if (!m_refresh.IsZero())
     {
-        m_expiring = true;
         m_expiry.Schedule(m_refresh.GetTimeStep());
     }
 }
@@ -362,7 +361,6 @@ PausedQueues::StartExpiry()
 void
 PausedQueues::Expire()
 {
-    m_expiring = false;
     const int64_t now = NowPs();
     const int64_t limit = ROUNDS_TO_FORGET * m_refresh.GetTimeStep();
     bool busy = false;

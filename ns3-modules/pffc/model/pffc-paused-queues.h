@@ -9,8 +9,8 @@
 #include "pffc-message.h"
 
 #include "ns3/lossless-constants.h"
-#include "ns3/lossless-event.h"
 #include "ns3/lossless-flow-table.h"
+#include "ns3/lossless-single-event.h"
 #include "ns3/nstime.h"
 
 #include <array>
@@ -131,14 +131,13 @@ class PausedQueues
         m_placed{}; //!< number of entries of the class in m_places
     std::array<uint16_t, lossless::N_CLASSES> m_heard{}; //!< last sequence number received
     std::array<int64_t, lossless::N_CLASSES>
-        m_heardAt{};                                //!< when PAUSE or RESUME was last received (ps)
-    uint8_t m_heardClasses{0};                      //!< bit c: m_heard[c] is valid
-    bool m_expiring{false};                         //!< an occurrence of m_expiry is scheduled
-    uint64_t m_overtaken{0};                        //!< messages ignored
-    uint64_t m_expired{0};                          //!< flows and pauses discarded
-    int64_t m_pausedTime{0};                        //!< total of pauses that ended (ps)
-    std::size_t m_peakPlaces{0};                    //!< largest number of flows in PEQs
-    lossless::ReusableEvent<PausedQueues> m_expiry; //!< discards state that was not refreshed
+        m_heardAt{};                              //!< when PAUSE or RESUME was last received (ps)
+    uint8_t m_heardClasses{0};                    //!< bit c: m_heard[c] is valid
+    uint64_t m_overtaken{0};                      //!< messages ignored
+    uint64_t m_expired{0};                        //!< flows and pauses discarded
+    int64_t m_pausedTime{0};                      //!< total of pauses that ended (ps)
+    std::size_t m_peakPlaces{0};                  //!< largest number of flows in PEQs
+    lossless::SingleEvent<PausedQueues> m_expiry; //!< discards state that was not refreshed
 };
 
 } // namespace pffc
