@@ -136,7 +136,7 @@ def test_every_wrong_path_of_a_file_is_told_with_line_and_column(tmp_path: Path)
         "m.csv: line 4: path: the link from leaf0 to spine1 has failed from the start",
         "m.csv: line 5: path: leads through host 'h1'",
         "m.csv: line 5: ack_path: does not lead from dst to src",
-        "m.csv: line 6: path: there is no link from leaf0 to leaf1",
+        "m.csv: line 6: path: there is no link between leaf0 and leaf1",
         "m.csv: line 6: ack_path: there is no node 'spine9'",
     ]
 

@@ -388,7 +388,7 @@ def test_an_entry_does_not_change_those_after_it() -> None:
         (
             {"kind": "greedy", "src": "h0", "dst": "h1", "path": ["h0", "h1"]},
             (
-                "x.toml: traffic[0].path: there is no link from h0 to h1\n    allowed: h0 "
+                "x.toml: traffic[0].path: there is no link between h0 and h1\n    allowed: h0 "
                 "has links to s0"
             ),
         ),

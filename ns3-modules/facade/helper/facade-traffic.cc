@@ -432,17 +432,22 @@ Traffic::Connect()
     }
 }
 
-/// @return when the last message may have arrived at the earliest (ps).
+/// @return when the last message may have arrived or, if the run lasts so long, may be acknowledged
+/// at the earliest (ps).
 int64_t
 Traffic::GetEarliestEnd()
 {
-    if (!m_progress.stopWhenDone || m_open.empty())
+    if (!m_progress.stopWhenDone || m_progress.finite == 0)
     {
         return NEVER;
     }
     // No message has arrived before that which is farthest from its end: look for that one only
     // when the last one found is near its own.
     const int64_t now = lossless::NowPs();
+    if (m_open.empty())
+    {
+        return now; // all have arrived, and the next acknowledgement may be the last
+    }
     const int64_t window = eventloop::CellLoop::Peek()->GetWindow();
     int64_t end = m_queuePairs[m_farthest]->GetEarliestFinish();
     if (end - now > window || now < m_nextLook)

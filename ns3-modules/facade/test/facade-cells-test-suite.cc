@@ -61,7 +61,8 @@ class WaitingFlowsTest : public TestCase
         const uint32_t each = 1 + draw(3);
         const uint32_t hosts = leaves * each;
         net.sim.AddFlowControl("ns3::pfc::Pfc");
-        net.sim.SetStopWhenDone(draw(2));
+        const bool stop = draw(2);
+        net.sim.SetStopWhenDone(stop, draw(2));
         net.Nodes(hosts, leaves + spines);
         for (uint32_t host = 0; host < hosts; ++host)
         {
