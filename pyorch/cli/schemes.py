@@ -22,7 +22,7 @@ def schemes(name: str = "", json: bool = False) -> int:
     paths = default_paths()
     types = catalogue(load_schema(ensure_built()))
     entries = all_entries(types, paths)
-    chosen = choose(entries, name) if name else entries
+    chosen = choose(entries, types.today(name)) if name else entries
     if json:
         print(json_format.dumps([asdict(entry) for entry in chosen], indent=2, ensure_ascii=False))
         return OK

@@ -167,9 +167,9 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
             continue
         if key not in found:
             cycle = flow_cycle(setting, spec.seed)
-            names = topology.build(setting.topology).names
-            found[key] = describe_cycle(cycle, names)
-            nodes += len(names)
+            network = topology.build(setting.topology)
+            found[key] = describe_cycle(cycle, network.end_names)
+            nodes += len(network.names)
         runs.setdefault(found[key], []).append(spec)
         looked += 1
     print("\nbuffer dependencies of the flows:")

@@ -181,9 +181,15 @@ class Resolver:
         used = {name for key in of_ports_and_nodes for name in schemes[key]}
         used.update(schemes[key] for key in DEFAULTS)
         attributes: dict[str, dict[str, str]] = {}
+        told: dict[str, str] = {}
         for key, data in document.items():
             info = None if key in KEYS else self.types.find(key)
             if info is None:
+                continue
+            if (other := told.setdefault(info.name, key)) != key:
+                what = f"'{other}' and '{key}' are names of the same section"
+                short = self.types.short_name(info.name)
+                findings.add((key,), what, f"one of them, such as '{short}'")
                 continue
             values = resolve_section(self.types, info, data, findings, (key,))
             if values and (info.name in used or not self.types.is_scheme(info)):

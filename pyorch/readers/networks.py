@@ -47,13 +47,13 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]
     for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
         _attribute(found, graph, file.name, (key, default), names)
     graph = _connected(found, graph)
-    pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
     degree = degrees(graph)
-    if max(pairs.values(), default=1) > 1:
-        many = sum(1 for count in pairs.values() if count > 1)
+    hosts = _hosts(found, graph, ends)
+    pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
+    many = sum(count > 1 and pair.isdisjoint(hosts) for pair, count in pairs.items())
+    if many:
         told = f"{many} pairs of nodes have several links: flows are spread over them by their hash"
         found.assumed.append(told + '; parallel = "merge" makes one of the summed rates of each')
-    hosts = _hosts(found, graph, ends)
     links = max((degree[name] for name in hosts), default=1)
     size = links * (graph.servers.size if graph.servers else 1)
     if links > 1:

@@ -152,7 +152,7 @@ def _tiers(layers: Layers, loads: Floats) -> dict[str, tuple[float, float, str]]
     ]
     places: dict[str, list[int]] = {}
     for place, link in enumerate(links):
-        places.setdefault(re.sub(r"\d+(#\d+)?(?= |$)", "", link), []).append(place)
+        places.setdefault(re.sub(r"\d*(#\d+)?(?= |$)", "", link), []).append(place)
     tiers = {}
     for tier, some in places.items():
         most = max(some, key=lambda place: loads[place])

@@ -18,8 +18,9 @@ def graphml(scene: Scene) -> Written:
     graph = nx.MultiGraph() if network.bundles else nx.Graph()
     for name, kind in zip(network.names, network.kinds.tolist(), strict=True):
         graph.add_node(name, role="host" if kind == HOST else "switch")
-    for a, b, rate, delay in _links(scene):
-        graph.add_edge(a, b, rate=rate, delay=delay)
+    for number, (a, b, rate, delay) in enumerate(_links(scene)):
+        key = {"key": number} if network.bundles else {}  # the id of an edge, which is its own
+        graph.add_edge(a, b, **key, rate=rate, delay=delay)
     stream = io.BytesIO()
     nx.write_graphml(graph, stream)
     return _with_messages(scene, "network.graphml", stream.getvalue().decode())

@@ -158,6 +158,14 @@ def test_old_names_of_types_are_read_as_the_new_ones(tmp_path: Path) -> None:
     ]
 
 
+def test_a_section_has_one_name_in_a_document(tmp_path: Path) -> None:
+    """Which of two names came later would be chance, once files and options are merged."""
+    text = f'flow_control = ["pfc"]\n{MINIMAL}[pfc]\nquanta = 5\n["ns3::pfc::Pfc"]\nquanta = 6\n'
+    told = "experiments/x.toml: ns3::pfc::Pfc: 'pfc' and 'ns3::pfc::Pfc' are names of the same "
+    told += "section\n    allowed: one of them, such as 'pfc'"
+    assert complaints(tmp_path, text, schema=_with_quanta()) == [told]
+
+
 def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     """One pass over the file finds what is wrong in all of its parts."""
     text = """

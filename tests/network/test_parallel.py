@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -277,4 +279,9 @@ def test_only_paths_over_the_same_links_depend_on_each_other(tmp_path: Path, oth
     setting = study.planned.specs[0].setting
     told = describe_cycle(flow_cycle(setting, 1), study.nodes)
     way = "s0:s1#1 -> s1:s2#1 -> s2:s0#1 -> s0:s1#1"
-    assert told == (f"cyclic buffer dependency: {way}" if other == 1 else NO_CYCLE)
+    expected = f"cyclic buffer dependency: {way}" if other == 1 else NO_CYCLE
+    assert told == expected
+    words = [sys.executable, "-m", "pyorch", "show", str(tmp_path / "parallel.toml")]
+    shown = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert f"all runs: {expected}" in shown.stdout

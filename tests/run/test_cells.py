@@ -252,3 +252,50 @@ def test_without_such_a_thing_there_is_no_note(
     text = SMALL.format(topology="leaf_spine", more=LEAVES, traffic=ONE)
     ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
     assert not notes
+
+
+SLOW_CLOCK = """
+title = "clocks"
+
+[variants]
+clocks = {{}}
+
+[run]
+duration = "30ms"
+stop_when_done = {stop}
+allow_loss = true
+
+[topology]
+kind = "leaf_spine"
+leaves = 2
+spines = 1
+hosts_per_leaf = 1
+rate = "100Gbps"
+delay = "1us"
+uplink_delay = "1ms"
+
+[port]
+overhead = "0B"
+clock_offset = 100
+
+[[node]]
+names = "h1"
+port = {{ clock_offset = -100 }}
+
+[queue_pair]
+header_size = "0B"
+min_frame_size = "1B"
+payload_size = "1KB"
+
+[[traffic]]
+kind = "messages"
+messages = [{{ src = "h0", dst = "h1", size = "40000001B" }}]
+"""
+
+
+@pytest.mark.parametrize("stop", ["true", '"acked"'])
+def test_frames_come_by_the_clock_of_the_port_that_sends_them(
+    stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receiver whose own clock is slow has its message sooner than its line rate says."""
+    simulate(tmp_path / "run", SLOW_CLOCK.format(stop=stop), monkeypatch)

@@ -115,8 +115,8 @@ class Fed
         changes.push_back({window, alpha});
     }
 
-    Ptr<QueuePair> m_queuePair;   //!< of nobody
-    Ptr<Dctcp> m_dctcp;           //!< the sender
+    Ptr<QueuePair> m_queuePair;     //!< of nobody
+    Ptr<Dctcp> m_dctcp;             //!< the sender
     facade::tests::Feeder m_feeder; //!< of it
 };
 

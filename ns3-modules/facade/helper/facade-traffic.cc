@@ -276,11 +276,8 @@ Traffic::SetConnections(const uint32_t* flows, const uint32_t* connections, uint
     {
         GetFlow(flows[i]);
         GetFlow(connections[i]);
-        const bool isShared =
-            std::ranges::any_of(m_connections, [flow = flows[i]](const auto& each) {
-                return each.second == flow;
-            });
-        if (flows[i] == connections[i] || m_connections.contains(connections[i]) || isShared)
+        if (flows[i] == connections[i] || m_connections.contains(connections[i]) ||
+            m_shared.contains(flows[i]))
         {
             Refuse("flow ",
                    flows[i],
@@ -289,6 +286,7 @@ Traffic::SetConnections(const uint32_t* flows, const uint32_t* connections, uint
                    "; name, for all flows of a connection, the same flow, which has none named");
         }
         m_connections[flows[i]] = connections[i];
+        m_shared.insert(connections[i]);
     }
 }
 

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,7 @@ class Traffic
         m_asked; //!< original ends of flows that use other hosts
     std::map<uint32_t, uint32_t>
         m_connections;                  //!< by flow: whose connection it uses, if not its own
+    std::set<uint32_t> m_shared;        //!< flows whose connections others use
     std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
     int64_t m_longestRtt{0};            //!< longest base round-trip time at set-up (ps)

@@ -122,8 +122,8 @@ class Feeder
   private:
     rdma::CongestionControl& m_control; //!< what is fed
     rdma::RttMeter m_meter;             //!< measures all packets
-    uint64_t m_first{0};          //!< first packet not acknowledged
-    uint64_t m_next{0};           //!< first packet never sent
+    uint64_t m_first{0};                //!< first packet not acknowledged
+    uint64_t m_next{0};                 //!< first packet never sent
 };
 
 /**

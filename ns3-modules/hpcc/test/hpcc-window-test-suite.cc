@@ -129,8 +129,8 @@ class Fed
         changes.push_back({window, reference, utilization, stage});
     }
 
-    Ptr<QueuePair> m_queuePair;   //!< of nobody
-    Ptr<Hpcc> m_hpcc;             //!< the sender
+    Ptr<QueuePair> m_queuePair;     //!< of nobody
+    Ptr<Hpcc> m_hpcc;               //!< the sender
     facade::tests::Feeder m_feeder; //!< of it
 };
 

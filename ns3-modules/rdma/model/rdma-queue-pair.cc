@@ -267,8 +267,9 @@ QueuePair::GetEarliestFinish() const
     }
     // The last bit of one packet may arrive at once, and the last packet may be short.
     const uint64_t bytes = (left - 2) * m_payloadSize;
-    const int64_t more =
-        lossless::TransmissionTime(static_cast<int64_t>(bytes), host.GetPort(0).GetRate());
+    // The clock of the port that sends counts, and it may be faster than the host's own.
+    const int64_t more = lossless::TransmissionTime(static_cast<int64_t>(bytes),
+                                                    host.GetPort(0).GetPeer().GetRate());
     return more > lossless::NEVER - begin ? lossless::NEVER : begin + more;
 }
 

@@ -177,7 +177,7 @@ class QueuePair : public Connection, public RecoverySettings
     /// Will its ends send nothing more? @return true if all of its messages are acknowledged.
     bool IsDone() const
     {
-        return m_send.IsDone();
+        return GetCarrying().m_send.IsDone();
     }
 
     /// TracedCallback signature of the rate.

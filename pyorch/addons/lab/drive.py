@@ -167,7 +167,9 @@ def refuse_bundles(network: Topology) -> None:
         node, neighbours = next((one, of) for (one, _), of in network.bundles.items())
         names = f"{network.names[node]} and {network.names[network.far(neighbours[0])]}"
         what = f"{names} have {len(neighbours)} links; the laboratory knows one between two nodes"
-        raise UserError([Problem("topology", what, None, 'of a file: parallel = "merge"')])
+        hint = "links_per_spine = 1 and a larger uplink_rate; one entry of links for two nodes; "
+        hint += 'of a file: parallel = "merge"'
+        raise UserError([Problem("topology", what, "one link between two nodes", hint)])
 
 
 def route_tables(network: Topology, entries: Entries) -> list[dict[str, Any]]:
