@@ -270,7 +270,7 @@ CASES: dict[str, tuple[str, str, Act]] = {
         lambda s: trace(built(without_oracle(s)), "detection"),
     ),
     "seed 0": (BAD, "seed of a run cannot be 0", lambda s: type(s)(0)),
-    "two at once": (WHEN, "another facade::Simulation still exists", lambda s: two(type(s))),
+    "two at once": (WHEN, "another Simulation still exists", lambda s: two(type(s))),
     "no such table": (BAD, "no table 999; there are 1", lambda s: built(s).GetTableName(999)),
     "rows of no table": (BAD, "no table 999", lambda s: built(s).GetNRows(999)),
     "columns of no table": (BAD, "no table 1;", lambda s: built(s).GetNColumns(1)),

@@ -31,12 +31,12 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_070, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_090, "files setting plan.py"),
     _feature("networks", 1_130, "network"),
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 2_860, "readers cli/bring.py"),
     _feature("runs for other tools", 435, "writers cli/export.py"),
-    _feature("traffic", 2_290, "traffic"),
+    _feature("traffic", 2_340, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_615, "base"),
     _feature("a run", 1_110, "run"),
@@ -60,7 +60,7 @@ FEATURES = (
         2_980,
         "remarks setting/dependency.py setting/telemetry.py network/cycles.py network/failing.py",
     ),
-    _feature("explain", 1_960, "explain cli/explain.py"),
+    _feature("explain", 2_080, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
     _feature(

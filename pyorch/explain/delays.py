@@ -35,6 +35,7 @@ AT_SENDER, AT_RECEIVER = "other flows of its sender", "other flows to its receiv
 COLLISIONS, CONTROL = "other flows between switches", "control frames"
 WITHHELD, RATE, WINDOW = "a port's rate or credit", "its sender's rate", "its sender's window"
 TIMEOUT, REPEATS, ELSEWHERE = "a timer", "frames sent again", "unknown"
+LOSS = "a loss, until a NACK"
 CAUSES: Mapping[str, str] = {
     PAUSES: "an egress was paused; the place is where the pauses began",
     RECEIVER: "an egress was paused; the pauses began at this host",
@@ -45,6 +46,7 @@ CAUSES: Mapping[str, str] = {
     WITHHELD: "the line was idle: a flow control's rate or credit kept the frame",
     RATE: "the line was idle: a congestion control, a cap or a flow control kept the sender",
     WINDOW: "the line was idle: the sender could go on as an ACK came",
+    LOSS: "the line was idle: the sender sent frames again as an answer came",
     TIMEOUT: "the sender waited until it sent frames again: a retransmission timer",
     REPEATS: "frames that had been sent before",
     ELSEWHERE: "the flow's frames were not seen to leave this node",
@@ -169,6 +171,10 @@ class _Frames:
             int(number(queue_pair[key])) for key in ("Timeout", "ShortTimeout") if key in queue_pair
         ]
         self.timeout = min((one for one in timers if one > 0), default=0)
+        # of any scheme; without one, what holds an egress is missing credit
+        self.paused = any(
+            name.endswith("pauses_sent") and value for name, value in run.summary.items()
+        )
         table: Any = run.table("frame")
         order = np.argsort(np.asarray(table["time_ps"]), kind="stable")
         names = ("time_ps", "node", "peer", "kind", "flow", "psn", "bytes")
@@ -188,7 +194,9 @@ class _Frames:
         found = np.where(self.is_host, common[HOSTS], common[SWITCHES]).astype(np.int64)
         for entry in setting.nodes:
             for name in entry.nodes:
-                node = self.network.numbers[name]
+                node = self.network.numbers.get(name)
+                if node is None:  # a port, which has no latency
+                    continue
                 own = entry.attributes.get(HOSTS if self.is_host[node] else SWITCHES, {})
                 if "Latency" in own:
                     found[node] = int(number(own["Latency"]))
@@ -270,6 +278,7 @@ class _Walk:
         names = ("node", "peer", "kind", "psn", "time_ps", "end", "arrived")
         self.answers: list[int] = []
         self.last: dict[int, _Row] = {}  # of each node
+        self.coming: dict[int, _Row] = {}  # by psn: what was on its last link at the end
         self.got: set[int] = set()
         self.sent: set[int] = set()
         self.lost = False  # what the receiver waits for
@@ -300,6 +309,8 @@ class _Walk:
             elif arrived <= delay.end:
                 self.got.add(psn)
                 self.final = row if self.final is None else max(self.final, row, key=_arrived)
+            else:
+                self.coming.setdefault(psn, row)
         self.arrivals = arrivals
 
     def go(self) -> None:
@@ -307,7 +318,7 @@ class _Walk:
         delay = self.delay
         row = self.final if delay.finished else self._stuck()
         if delay.parts:
-            delay.waits_for = max(delay.parts, key=lambda part: delay.parts[part])
+            delay.waits_for = self._most()
         if row is None:
             if delay.finished or not self.last:  # on no link: in a scale-up domain, or not begun
                 delay.own = delay.time if delay.finished else 0
@@ -323,7 +334,14 @@ class _Walk:
             delay.own += 0 if row.repeated else row.end - row.begin
             if row.repeated:
                 delay.parts[REPEATS, (row.node, -1)] += row.end - row.begin
-            row = self._step(row)
+            following = self._step(row)
+            if not delay.finished and delay.parts and row is self.coming.get(row.psn):
+                delay.waits_for = self._most()  # as will the frame after the one on its way
+            row = following
+
+    def _most(self) -> tuple[str, Place]:
+        """The part that is the longest so far."""
+        return max(self.delay.parts, key=lambda part: self.delay.parts[part])
 
     def _step(self, row: _Row) -> _Row | None:
         """Account for what is between a row and the one that it follows; return that."""
@@ -359,41 +377,49 @@ class _Walk:
             parts[CONTROL, place] += control
         if data + control == until - since:
             return
-        idle = port.idle(since, until) if port is not None else [(since, until)]
-        for begin, end in idle:
-            left = end - begin - self._held(place, begin, end)
-            if left > 0:
-                parts[self._cause(place, since, end, row), place] += left
+        idle = list(port.idle(since, until)) if port is not None else [(since, until)]
+        left = sum(end - begin - self._held(place, begin, end) for begin, end in idle)
+        if left > 0:
+            # a frame that may go while an ACK is sent goes after it
+            late = idle[-1][1]
+            if port is not None and port.taken(late, until)[0]:
+                late = until
+            parts[self._cause(place, since, late, until, row), place] += left
 
     def _held(self, place: Place, since: int, until: int) -> int:
-        """Account for the pauses in an idle interval; return their time."""
+        """Account for pauses and missing credit in an idle interval; return their time."""
         held, now = 0, since
         holds = self.frames.holds.get((*place, self.cls), [])
         low = max(0, bisect_right(holds, [since]) - 1)
         for start, end, root, to in holds[low : bisect_left(holds, [until])]:
             begin, stop = max(now, start), min(until, end if end >= 0 else until)
             if stop > begin:
-                self.delay.parts[RECEIVER if to < 0 else PAUSES, (root, to)] += stop - begin
+                if not self.frames.paused:
+                    part = WITHHELD, place
+                else:
+                    at_host = to < 0 and bool(self.frames.is_host[root])
+                    part = RECEIVER if at_host else PAUSES, (root, to)
+                self.delay.parts[part] += stop - begin
                 held += stop - begin
                 now = stop
         return held
 
-    def _cause(self, place: Place, since: int, until: int, row: _Row | None) -> str:
+    def _cause(self, place: Place, since: int, late: int, until: int, row: _Row | None) -> str:
         """Why an egress that nothing held, and nothing used, did not send a frame until a time.
 
-        since: when the frame could have gone.
+        since: when the frame could have gone. late: from when on nothing but the line kept it.
         """
         node, peer = place
         if not self.frames.is_host[node]:
             return ELSEWHERE if peer < 0 else WITHHELD
         answered = bisect_right(self.answers, until)
         answer = self.answers[answered - 1] if answered else -1
-        if row is not None and answer == until:
-            return WINDOW
+        goes_back = row is not None and row.previous is not None and row.psn <= row.previous.psn
+        if row is not None and answer >= late:
+            return LOSS if goes_back else WINDOW
         own = WITHHELD if self.frames.gated else RATE
         if row is None:
             return TIMEOUT if self.lost else own
-        goes_back = row.previous is not None and row.psn <= row.previous.psn
         timer = self.frames.timeout
         quiet = answer <= since or (timer > 0 and until - answer >= timer)
         return TIMEOUT if goes_back and quiet else own
@@ -406,6 +432,10 @@ class _Walk:
             wanted += 1
         copies = (row for rows in self.arrivals.values() for row in rows if row.psn == wanted)
         known = [row for row in copies if not self._is_lost(row)]
+        coming = self.coming.get(wanted)
+        if coming is not None and not self._is_lost(coming):
+            delay.own += delay.end - coming.end
+            return coming
         self.lost = wanted in self.sent and not known
         if not known:
             rows = [row for node, row in self.last.items() if self.frames.is_host[node]]

@@ -43,14 +43,17 @@ from pyorch.network.topology import Topology
 from pyorch.plan import RunSpec
 from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
+from pyorch.setting.attributes import number, section_of
 from pyorch.setting.experiment import resolve_traces
 from pyorch.store.store import Store
 from pyorch.trace.capture import Captured, Options
 from pyorch.trace.request import MOST_FILES, find_run, run_again
+from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
     from pyorch.setting.attributes import Catalogue
+    from pyorch.setting.canonical import Setting
 
 FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
@@ -60,6 +63,9 @@ MOST_HOPS = 20_000_000
 """Of a run's data frames, if all of these are recorded: 1 GB of memory for each 4,000,000."""
 INTERVALS = 200
 """Number of intervals of the table `rate` in a run."""
+PORT = "ns3::lossless::Port"
+CLOCKS = {"ClockOffset": "clock_offset", "ClockTolerance": "clock_tolerance"}
+"""Attributes of a port by which its clock is off."""
 WORDS = ("no deadlock", "broken", "deadlock", "not judged", "not tried")
 """Possible outcomes of a cure, the best first; broken: there was a deadlock, but it dissolved."""
 AROUND = 20_000_000
@@ -142,7 +148,7 @@ def explain(
     stage = _Stage(plan, store, spec, network, jobs, tell)
     if _is_stuck(stage.known()):
         told = stage.of_story
-        numbers = known_numbers(_summary_of(store, told, plan.build.fingerprint))
+        numbers = known_numbers(_summary_of(store, told, plan.build.fingerprint, spec.title))
         if _is_stuck(numbers):
             return _of_deadlock(stage, told, numbers)
     return _of_delays(stage)
@@ -168,8 +174,9 @@ class _Stage:
         """The numbers of the study's run, or of the one that its story needs."""
         store, fingerprint = self.plan.store, self.plan.build.fingerprint
         if store.is_done(self.spec.hash(fingerprint)):
-            return known_numbers(_summary_of(store, self.spec, fingerprint))
-        return known_numbers(_summary_of(self.store, self.of_story, fingerprint))
+            return known_numbers(_summary_of(store, self.spec, fingerprint, self.spec.title))
+        title = self.spec.title
+        return known_numbers(_summary_of(self.store, self.of_story, fingerprint, title))
 
     @cached_property
     def of_story(self) -> RunSpec:
@@ -190,16 +197,20 @@ class _Stage:
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         told = _told(self.store, self.spec, types, self.network, tables)
         self.simulated += _make(self.plan, self.store, [told], self.jobs)
-        _summary_of(self.store, told, self.plan.build.fingerprint)
+        _summary_of(self.store, told, self.plan.build.fingerprint, self.spec.title)
         return told
 
 
-def _summary_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, Any]:
-    """The numbers of a run that should be done. Raises a UserError that says why it is not."""
+def _summary_of(store: Store, spec: RunSpec, fingerprint: str, title: str) -> dict[str, Any]:
+    """The numbers of a run that should be done. Raises a UserError that says why it is not.
+
+    title: of the study's run that it repeats.
+    """
     run_hash = spec.hash(fingerprint)
     if not store.is_done(run_hash):
         log = store.failure(run_hash).log
-        raise UserError([Problem(f"RUN {spec.title}", f"it fails, as {log} says")])
+        what = f"it fails, as {log} says: {_failure(store, run_hash)}"
+        raise UserError([Problem(f"RUN {title}", what)])
     found: dict[str, Any] = store.read_summary(run_hash)["summary"]
     return found
 
@@ -207,6 +218,10 @@ def _summary_of(store: Store, spec: RunSpec, fingerprint: str) -> dict[str, Any]
 def _of_delays(stage: _Stage) -> Slow:
     """Explain what the flows of a run that does not deadlock wait for."""
     plan, store = stage.plan, stage.store
+    types = plan.experiment.types
+    assert types is not None  # noqa: S101 (a plan is made with the types of a build)
+    if problems := [*_shared(stage), *_clocks(stage.spec.setting, types)]:
+        raise UserError(problems)
     hops = int(stage.known().get("data_hops") or 0)
     if hops > MOST_HOPS:
         what = f"its data frames pass {hops:,} links: too many to follow each"
@@ -216,14 +231,52 @@ def _of_delays(stage: _Stage) -> Slow:
     told = stage.told([{"table": one} for one in TABLES])
     fingerprint = plan.build.fingerprint
     run_hash = told.hash(fingerprint)
-    types = plan.experiment.types
-    assert types is not None  # noqa: S101 (a plan is made with the types of a build)
     run = ReportData.of(store, [told], fingerprint).run(run_hash)
     found = tuple(delays_of(run, types))
     size = sum(file.stat().st_size for file in store.folder(run_hash).glob("*.parquet"))
     return Slow(
         plan, store, stage.spec, told, stage.network, stage.simulated, found, tables_bytes=size
     )
+
+
+def _shared(stage: _Stage) -> Iterator[Problem]:
+    """Entries of traffic whose flows share connections: their frames do not tell the flow."""
+    setting = stage.spec.setting
+    shared = [at for at, entry in enumerate(setting.traffic) if entry.connection == "pair"]
+    if not shared:
+        return
+    duration = setting.run.duration
+    flows = traffic.flows(setting.traffic, stage.network, stage.spec.seed, duration)
+    if flows.connections is None:
+        return
+    follow = flows.groups[flows.connections.flows]
+    for entry in shared:
+        if count := int((follow == entry).sum()):
+            yield Problem(
+                f"traffic.{entry}.connection",
+                f"{count:,} flows use the connection of another, and frames tell only the "
+                "connection",
+                'connection = "message"',
+                "explain the run with a connection for each message",
+            )
+
+
+def _clocks(setting: Setting, types: Catalogue) -> Iterator[Problem]:
+    """Clocks that are off: the time that a frame takes is then not that of its link's rate."""
+    common = section_of(types, setting.attributes, PORT) or {}
+    of_nodes = [
+        (f"node.{at}.port", entry.attributes.get(PORT, {}))
+        for at, entry in enumerate(setting.nodes)
+    ]
+    for where, found in [("port", common), *of_nodes]:
+        for attribute, key in CLOCKS.items():
+            if number(found.get(attribute, "0")) != 0:
+                yield Problem(
+                    f"{where}.{key}",
+                    "clocks are off, and the times of frames are known for exact ones only",
+                    "0",
+                    "explain the run with exact clocks",
+                )
 
 
 def _of_deadlock(stage: _Stage, told: RunSpec, numbers: Mapping[str, Any]) -> Explanation:

@@ -26,7 +26,7 @@ Graph = dict[str, set[str]]
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 #: Lines of code of a class with its header; comments are not counted, so that none is cut for it.
-LONGEST = 910
+LONGEST = 940
 
 
 def includes(home: Path) -> Graph:

@@ -286,6 +286,7 @@ def test_skewed_blocks_follow_zipf(skew: float) -> None:
 STAR = """
 title = "collectives on an ideal star"
 [run]
+simulator = "ns3::eventloop::EventLoop"
 duration = "1ms"
 stop_when_done = true
 [topology]

@@ -47,6 +47,7 @@ title = "Ring"
 flow_control = ["pfc"]
 
 [run]
+simulator = "ns3::eventloop::EventLoop"
 duration = "2ms"
 stop_on_deadlock = true
 

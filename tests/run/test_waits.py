@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from pyorch import Study
+from pyorch.base.errors import Problem, UserError
 from pyorch.base.paths import Paths
 from pyorch.cli.explain import explain_run
 from pyorch.explain import delays
@@ -200,6 +201,58 @@ def test_a_window_waits_for_answers(tmp_path: Path) -> None:
     assert causes[delays.WINDOW] == (N // 10 - 1) * (P + US + ack)
 
 
+def test_a_window_is_known_beside_acks_of_another_flow(tmp_path: Path) -> None:
+    """The line carries them while it waits: each divides the wait, whose cause stays the same.
+
+    An answer comes later by a frame of the other flow at most, a new frame by an ACK.
+    """
+    answers = "[queue_pair]\nack_every = 10\n"
+    other = """
+[[traffic]]
+kind = "messages"
+messages = [{ src = "h1", dst = "h0", size = "500KB" }]
+rate_cap = "50Gbps"
+"""
+    one, _ = explained(tmp_path, STAR + answers + ONE + 'window = "10KB"\n' + other).delays
+    causes = by_cause(one)
+    assert causes[delays.CONTROL] > 0
+    assert set(causes) == {delays.WINDOW, delays.CONTROL}
+    ack = 84 * 80
+    exact = (N // 10 - 1) * (P + 2 * US + 2 * ack)
+    assert exact <= one.waited <= exact + N // 10 * (P + 2 * ack)
+
+
+def test_a_loss_is_not_a_window(tmp_path: Path) -> None:
+    """All are sent, then a NACK comes for a frame that a link lost: no window kept the sender.
+
+    The frames begin on that link at P + 500 ns + k P. It loses those of 42.3 to 42.8 us; of the
+    others the first is answered as soon as it is there, and the line idle since the end of all.
+    """
+    down = 'failures = [{ link = ["s0", "h2"], down = "42.3us", up = "42.8us" }]\n'
+    text = STAR.replace("[run]", "[run]\nallow_loss = true") + down
+    (one,) = explained(tmp_path, text + '[queue_pair]\nretransmit = "GoBackN"\n' + ONE).delays
+    causes = by_cause(one)
+    k = -(-(42_800_000 - P - US // 2) // P)
+    answered = P + US // 2 + (k + 1) * P + US // 2 + US + 2 * 84 * 80
+    assert causes[delays.LOSS] == answered - N * P
+    assert set(causes) <= {delays.LOSS, delays.REPEATS}
+
+
+def test_missing_credit_is_no_slow_receiver(tmp_path: Path) -> None:
+    """Nor is a switch: it is missing at the sender, for as long as its port is held."""
+    found = explained(tmp_path, STAR.replace('"pfc"', '"credit"') + ONE)
+    (one,) = found.delays
+    numbers = found.network.numbers
+    gate = numbers["h0"], numbers["s0"]
+    assert set(by_cause(one)) == {delays.WITHHELD, delays.CONTROL}
+    assert {place for _, place in one.parts} == {gate}
+    folder = found.store.folder(found.told.hash(found.plan.build.fingerprint))
+    holds = pd.read_parquet(folder / "pause_tree.parquet")
+    mine = holds[holds["node"] == gate[0]]
+    # a hold begins with the frame that takes the last credit
+    assert one.waited == (mine["end_ps"] - mine["start_ps"] - P).sum()
+
+
 def test_what_a_port_sends_in_an_interval_is_that_of_each_moment() -> None:
     """Against every unit of time alone, frames cut at both ends included."""
     rng = random.Random(1)  # noqa: S311 (a test)
@@ -291,6 +344,94 @@ def test_books_balance_where_the_run_ends_in_a_frame(tmp_path: Path) -> None:
         assert abs(one.waited - one.time / 2) <= US + 2 * P
         assert one.waits_for is not None
         assert one.waits_for[0] == delays.AT_RECEIVER
+
+
+def test_a_frame_on_its_way_waits_for_nothing(tmp_path: Path) -> None:
+    """A flow that is alone has only own frames, whether it is finished or not."""
+    (one,) = explained(tmp_path, SHORT + ONE).delays
+    assert not one.finished
+    assert one.own == one.time == 20 * US
+    assert not one.parts
+    assert one.waits_for is None
+
+
+# ---------------------------------------------------------------------------------------------
+# What cannot be explained
+
+
+def refused(folder: Path, text: str) -> Problem:
+    """Why a run that was simulated is not explained, before any other is simulated."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "waits.toml"
+    file.write_text(text, encoding="utf-8")
+    study = Study.load(file, paths=Paths(ROOT, folder / "results"))
+    study.run(jobs=1, progress=False)
+    with pytest.raises(UserError) as raised:
+        study.explain(1)
+    assert not [one for one in (folder / "results").rglob("explain") if any(one.iterdir())]
+    (problem,) = raised.value.problems
+    return problem
+
+
+def test_connections_that_messages_share_are_refused(tmp_path: Path) -> None:
+    """Frames tell only the first message; a connection of one message is no harm."""
+    pair = ONE + 'connection = "pair"\n'
+    message = '{ src = "h0", dst = "h2", size = "500KB" }'
+    (one,) = explained(tmp_path, STAR + pair).delays
+    assert not one.parts
+    problem = refused(tmp_path / "two", STAR + pair.replace(message, f"{message}, {message}"))
+    assert problem.where == "traffic.0.connection"
+    assert "1 flows use the connection of another" in problem.what
+    assert problem.allowed == 'connection = "message"'
+    assert problem.hint
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ("port.clock_offset", "[port]\nclock_offset = -50\n"),
+        ("port.clock_tolerance", "[port]\nclock_tolerance = 100\n"),
+        ("node.0.port.clock_offset", '[[node]]\nnames = "h0"\nport = { clock_offset = 9 }\n'),
+        (
+            "node.0.port.clock_tolerance",
+            '[[node]]\nnames = "s0:h2"\nport = { clock_tolerance = 9 }\n',
+        ),
+    ],
+)
+def test_clocks_that_are_off_are_refused(tmp_path: Path, where: str, text: str) -> None:
+    """The books are of exact rates."""
+    problem = refused(tmp_path, STAR + ONE + text)
+    assert problem.where == where
+    assert "clocks are off" in problem.what
+
+
+def test_an_entry_of_a_port_has_no_latency(tmp_path: Path) -> None:
+    """A node's counts, a port's is none."""
+    entries = """
+[[node]]
+names = "s0:h1"
+port = { clock_offset = 0 }
+
+[[node]]
+names = "s0"
+switch = { latency = "1us" }
+"""
+    (one,) = explained(tmp_path, STAR + ONE + entries).delays
+    assert one.time == one.own == (N + 1) * P + 2 * US
+    assert not one.parts
+
+
+def test_a_run_that_fails_is_told_by_its_title_and_reason(tmp_path: Path) -> None:
+    """Those of the study's run, not of the one that is derived from it."""
+    variants = '[variants]\nschemes = ["pfc"]\n\n[run]'
+    down = 'failures = [{ link = ["s0", "h2"], down = "10us", up = "100us" }]\n'
+    text = STAR.replace('flow_control = ["pfc"]\n', "").replace("[run]", variants)
+    with pytest.raises(UserError) as raised:
+        explained(tmp_path, text + down + ONE)
+    (problem,) = raised.value.problems
+    assert problem.where == "RUN variant=PFC seed=1"
+    assert "log.txt" in problem.what
+    assert "s0 dropped" in problem.what.rpartition("log.txt")[2]
 
 
 # ---------------------------------------------------------------------------------------------

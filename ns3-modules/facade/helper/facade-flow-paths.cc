@@ -6,6 +6,7 @@
 #include "facade-flow-paths.h"
 
 #include "ns3/lossless-fabric.h"
+#include "ns3/lossless-refusal.h"
 
 namespace ns3
 {
@@ -61,6 +62,25 @@ FlowPaths::RouteAnswers(uint32_t flow, const Hops& hops)
 bool
 FlowPaths::Check(uint32_t flow, const uint32_t* nodes, uint32_t n, bool answers)
 {
+    const uint32_t nNodes = m_fabric.GetNNodes();
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        // Other numbers than those of nodes name one of several links, see Fabric::FindPort.
+        const bool isLink = i > 0 && nodes[i] >= nNodes;
+        const lossless::Port* port = isLink ? m_fabric.FindPort(at, nodes[i]) : nullptr;
+        if (nodes[i] >= nNodes && !port)
+        {
+            lossless::Refuse("the path of flow ",
+                             flow,
+                             " contains node ",
+                             nodes[i],
+                             "; there are ",
+                             nNodes,
+                             ", counted from 0");
+        }
+        at = port ? port->GetPeerId() : nodes[i];
+    }
     const auto [src, dst] = m_ends[flow];
     const bool leads =
         n >= 3 && nodes[0] == (answers ? dst : src) && nodes[n - 1] == (answers ? src : dst);

@@ -425,6 +425,7 @@ Traffic::Connect()
                 m_open.push_back(flow);
             }
         }
+        m_farthest = m_open.empty() ? 0 : m_open.front(); // no endless one
         loop->SetHorizon(
             [this]() { return std::min(GetEarliestEnd(), m_schedule.GetEarliestRelease()); });
     }

@@ -37,6 +37,7 @@ std::map<std::string, double>
 RunTwoToOne(int64_t xoff, int64_t xon, std::string& problems)
 {
     facade::Simulation sim(1);
+    sim.SetSimulator("ns3::eventloop::EventLoop"); // equal senders stay in step
     sim.SetAttribute("ns3::@namespace@::@Class@", "Xoff", std::to_string(xoff));
     sim.SetAttribute("ns3::@namespace@::@Class@", "Xon", std::to_string(xon));
     sim.SetAttribute("ns3::rdma::QueuePair", "PayloadSize", "952");
