@@ -321,6 +321,8 @@ def test_what_was_measured_with_other_settings_is_not_carried() -> None:
     (row, _) = carry_over(changed, before)
     assert (row.verdict, row.ours, row.settings) == (NOT_RUN, "-", "another")
     assert "settings changed" in row.why
+    (again, _) = carry_over(changed, [row])
+    assert again.why == row.why, "the reason stays until the study has run"
     assert "75 KB" in row.why
 
 

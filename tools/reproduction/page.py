@@ -312,8 +312,10 @@ def carry_over(rows: Sequence[Row], before: Iterable[Row]) -> list[Row]:
 
 def _carried(row: Row, old: Row | None) -> Row:
     """A row with its earlier results."""
-    if row.verdict != NOT_RUN or old is None or old.verdict == NOT_RUN:
+    if row.verdict != NOT_RUN or old is None:
         return row
+    if old.verdict == NOT_RUN:
+        return replace(row, why=old.why)
     if old.settings != row.settings:
         return replace(row, why=f"The study's settings changed; before, ours was {old.ours}.")
     said = {name: getattr(old, name) for name in ("ours", "found", "verdict", "against")}
