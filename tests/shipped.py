@@ -16,6 +16,7 @@ INPUTS = (
     "docs/published.toml",
     "docs/reproduction.csv",
     "docs/reproduction.md",
+    "docs/results/reproduction.md",
     "tests/shipped.py",
     "tools",
 )

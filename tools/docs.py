@@ -50,7 +50,7 @@ FRONT = Path("docs/site")
 START, OVERVIEW = "start", "Overview and installation"
 """The README as a page of the site, and its title there: the front page has the README's."""
 CLAIMS = "claims/index.html"
-"""The claims as a page with filters, embedded in that of the reproduction."""
+"""The claims as a page with filters, embedded in that of all claims."""
 FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
 """Pictures of modules, collected in one folder of the site."""
 SHOWN = re.compile(rf"`pyorch docs ({'|'.join(reference_pages())})`")
@@ -106,7 +106,10 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     shutil.copytree(paths.root / FRONT / "static", source / "static")
     for name, file in pages.items():
         text = _inward(file, paths.root)
-        write_atomically(source / f"{name}.md", _framed(text) if _is_table(file, paths) else text)
+        write_atomically(source / f"{name}.md", text)
+    if _has_claims(paths):
+        table_of_all = paths.all_claims.read_text(encoding="utf-8")
+        write_atomically(source / RESULT_TABLES / paths.all_claims.name, _framed(table_of_all))
     for name, file in modules.items():
         if (figures := file.parent / "figures").is_dir():
             shutil.copytree(figures, source / "modules" / "figures", dirs_exist_ok=True)
@@ -131,17 +134,17 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
     write_atomically(source / "index.md", front + index(list(pages), notebooks, results))
 
 
-def _is_table(file: Path, paths: Paths) -> bool:
-    """Whether a page is the one of all claims, with the same rows next to it."""
-    return file == paths.reproduction and paths.reproduction.with_suffix(".csv").is_file()
+def _has_claims(paths: Paths) -> bool:
+    """Whether there are rows of the reproduction, and the table of all claims."""
+    return paths.all_claims.is_file() and paths.reproduction.with_suffix(".csv").is_file()
 
 
 def _framed(text: str) -> str:
     """The page of all claims without its tables, which are too wide for any screen."""
     head = text.partition("\n## ")[0]
     style = "width: 100%; height: 88vh; border: 0"
-    frame = f'<iframe src="{CLAIMS}" title="All claims" style="{style}"></iframe>'
-    return f'{head}\n<p><a href="{CLAIMS}">On a page of its own</a></p>\n\n{frame}\n'
+    frame = f'<iframe src="../{CLAIMS}" title="All claims" style="{style}"></iframe>'
+    return f'{head}\n<p><a href="../{CLAIMS}">On a page of its own</a></p>\n\n{frame}\n'
 
 
 def _write_claims(paths: Paths, page: Path) -> None:
@@ -149,7 +152,7 @@ def _write_claims(paths: Paths, page: Path) -> None:
     from tools.reproduction.page import from_csv, write_page
     from tools.reproduction.published import load_published
 
-    if _is_table(paths.reproduction, paths):
+    if _has_claims(paths):
         rows = from_csv(paths.reproduction.with_suffix(".csv").read_text(encoding="utf-8"))
         write_page(rows, load_published(paths.published), page.parent, {})
 

@@ -115,8 +115,13 @@ class Paths:
 
     @property
     def reproduction(self) -> Path:
-        """Every published number and ours; the same rows as CSV lie beside it."""
+        """The claims that do not hold as stated; the rows of all as CSV lie beside it."""
         return self.root / "docs" / "reproduction.md"
+
+    @property
+    def all_claims(self) -> Path:
+        """The table of all claims."""
+        return self.root / "docs" / "results" / "reproduction.md"
 
     @property
     def tests(self) -> Path:

@@ -1,4 +1,4 @@
-"""docs/reproduction.md: complete, true to its data, and up to date where studies are cheap."""
+"""The reproduction: complete, true to its data, and up to date where studies are cheap."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ from tools.reproduction.page import (
     facts_of,
     from_csv,
     make_rows,
+    summary,
     to_csv,
     to_markdown,
     to_tex,
@@ -104,10 +105,25 @@ def test_only_a_number_of_a_document_is_called_published() -> None:
 
 
 def test_the_markdown_is_that_of_the_rows() -> None:
-    """docs/reproduction.md is made from docs/reproduction.csv."""
+    """Both pages are made from docs/reproduction.csv."""
     paths = default_paths()
-    text = paths.reproduction.read_text(encoding="utf-8")
-    assert text == to_markdown(kept_rows(), load_published(paths.published))
+    made = (kept_rows(), load_published(paths.published))
+    assert paths.reproduction.read_text(encoding="utf-8") == summary(*made)
+    assert paths.all_claims.read_text(encoding="utf-8") == to_markdown(*made)
+
+
+def test_the_page_begins_with_what_does_not_hold() -> None:
+    """Refuted claims, then those that hold in part, with their condition."""
+    published = load_published(default_paths().published)
+    judged = claims_of(kept_rows(), published.claim)
+    text = summary(kept_rows(), published)
+    place = {title: text.index(f"\n## {title}\n") for title in ("Refuted", "Holds in part")}
+    assert place["Refuted"] < place["Holds in part"]
+    told = text[place["Refuted"] :]
+    for claim in judged:
+        if claim.verdict in (REFUTED, PARTLY):
+            assert claim.what.partition("; we ")[0] in told, claim.what
+        assert claim.verdict != PARTLY or re.split("[.;:] ", claim.when)[0].rstrip(".") in told
 
 
 def test_no_verdict_is_better_than_its_worst_setting() -> None:
@@ -245,6 +261,7 @@ def test_the_worst_setting_is_told() -> None:
     assert claim.rows[0].against == "B"
     line = "| p. 1 | the queue settles | holds in part | if it is A | s/one |"
     assert line in to_markdown(rows, PUBLISHED).splitlines()
+    assert "- *if it is A*: the queue settles" in summary(rows, PUBLISHED).splitlines()
 
 
 def test_another_scheme_and_what_cannot_fail_are_no_evidence() -> None:

@@ -166,12 +166,12 @@ class Reproduction:
 def report_several(
     names: Sequence[str], paths: Paths | None = None, told: Told = lambda _plan, _found: None
 ) -> Reproduction:
-    """Write the page, and docs/reproduction.md and .csv.
+    """Write the page; docs/reproduction.md and .csv; and docs/results/reproduction.md.
 
     The pictures of docs/ are updated from the reports of these studies. told: is called for damaged
     runs, with their plan. Raises UserError if a study cannot be read.
     """
-    from tools.reproduction.page import counts, to_csv, to_markdown, write_page
+    from tools.reproduction.page import counts, summary, to_csv, to_markdown, write_page
     from tools.reproduction.published import load_published
 
     paths = paths or default_paths()
@@ -180,7 +180,8 @@ def report_several(
     folder = paths.results / FOLDER
     links = {name: link for name in names if (link := _link(paths, name))}
     files = write_page(rows, published, folder, links)
-    write_atomically(paths.reproduction, to_markdown(rows, published))
+    write_atomically(paths.reproduction, summary(rows, published))
+    write_atomically(paths.all_claims, to_markdown(rows, published))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
     changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
     write_gallery(paths)
