@@ -433,9 +433,9 @@ def to_markdown(rows: Sequence[Row], published: Published) -> str:
     lines = [
         "# All claims",
         "",
-        "The table of [the reproduction](../reproduction.md), which says how to read it, written by",
-        "`invoke report all` from all studies and `docs/published.toml`; do not edit. With the words",
-        "of the documents, and filters, it is `results/reproduction/index.html`.",
+        "The table of [the reproduction](../reproduction.md), which says how to read it, written",
+        "by `invoke report all` from all studies and `docs/published.toml`; do not edit. With the",
+        "words of the documents, and filters, it is `results/reproduction/index.html`.",
     ]
     for document in published.document:
         lines += ["", f"## {document.title}", ""]
