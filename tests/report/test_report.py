@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import math
 import re
@@ -1408,6 +1409,32 @@ def test_what_is_live_on_the_page(name: str) -> None:
         axes = {key.removeprefix("xaxis") for key in live.layout if key.startswith("xaxis")}
         assert {(trace.xaxis or "x").removeprefix("x") for trace in live.data} == axes
         assert json.dumps(json.loads(live.to_json()), allow_nan=False)
+
+
+@pytest.mark.drawing
+def test_a_logarithmic_row_begins_at_the_lowest_level_that_is_not_zero() -> None:
+    """In print and on the page; texts of marks stand at their lines."""
+    entry = copy.deepcopy(FIGURES["timeseries"])
+    entry["rows"] = [{**entry["rows"][0], "log_y": True}]
+    drawn = draw(entry, study())
+    levels = drawn.data["value"]
+    lowest = levels[levels > 0].min() / 1e3
+    for axes in drawn.canvas.axes:
+        assert axes.get_yscale() == "log"
+        assert axes.get_ylim()[0] == pytest.approx(lowest)
+    layout = live_of(drawn).layout
+    assert layout.yaxis.type == "log"
+    assert layout.yaxis.range[0] == pytest.approx(math.log10(lowest))
+    lines = {shape.y0 for shape in layout.shapes}
+    names = {note.text.split()[0]: note.y for note in layout.annotations if note.y != 1}
+    assert {name: round(10**y, 6) for name, y in names.items()} == {"XOFF": 80, "XON": 77, "Bs": 75}
+    assert lines == {75, 77, 80}
+
+
+def test_a_row_of_pauses_has_no_logarithmic_axis() -> None:
+    """It is paused or not: there is no level."""
+    with pytest.raises(ValidationError, match="log_y"):
+        Row.model_validate({"table": "pause", "port": "s0:h0", "log_y": True})
 
 
 @pytest.mark.drawing

@@ -5,6 +5,7 @@ The page brings Plotly's JavaScript (pyorch.report.embed) and draws what `to_jso
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -71,7 +72,15 @@ def panels(rows: int, titles: Sequence[str], inches: float, *, labels: bool = Fa
     return figure.update_xaxes(**_AXIS).update_yaxes(**_AXIS)
 
 
-def mark(figure: Any, place: tuple[int, int], level: float, label: str, *, above: bool) -> None:
+def mark(
+    figure: Any,
+    place: tuple[int, int],
+    level: float,
+    label: str,
+    *,
+    above: bool,
+    log: bool = False,
+) -> None:
     """Draw a horizontal reference line into the panel of a (row, column), and its label.
 
     The label is placed next to the panel, where it hides no data; above or below the line, so that
@@ -88,6 +97,8 @@ def mark(figure: Any, place: tuple[int, int], level: float, label: str, *, above
             "yshift": -4 if above else 4,
             "font": {"size": 10, "color": "#333"},
         }
+        if log:  # Plotly places lines by their values, but texts by the logarithm
+            about["y"] = math.log10(level)
     row, column = place
     figure.add_hline(
         level,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +29,7 @@ from pyorch.report.figures.base import (
 from pyorch.report.figures.overtime import OverTime, seed_note
 from pyorch.report.quantities import UNITS, AxisUnit, Scale, automatic, scale, show_text
 from pyorch.report.select import matching
-from pyorch.report.style import COLOURS, label_axis, line_style
+from pyorch.report.style import COLOURS, label_axis, line_style, plain_log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,9 +62,14 @@ class Row(Entry):
         default=None, description="Unit of the axis; none: as fits the data."
     )
     marks: list[Mark] = Field(default=[], description="Reference lines.")
+    log_y: bool = Field(
+        default=False, description="Logarithmic axis, for levels that differ by powers of ten."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Row:
+        if self.table == "pause" and self.log_y:
+            raise ValueError("'log_y' needs levels: a row of 'pause' is paused or not")
         if self.table != "pause":
             check_column(self.table, self.column)
         base = series_unit(self.table, self.column)
@@ -139,7 +145,7 @@ class Timeseries(OverTime):
             for j, (value, _) in enumerate(panels):
                 _draw_panel(axes[i][j], lines[j], clock, shown, pause=row.table == "pause")
                 parts += [_table(line, row, show_value(self.columns, value)) for line in whole[j]]
-            _finish_row(axes[i], row, shown)
+            _finish_row(axes[i], row, shown, lines)
             draw_marks(axes[i], [rows for _, rows in panels], row.marks, shown)
         for j, (value, _) in enumerate(panels):
             axes[0][j].set_title(self.title_of(value))
@@ -282,7 +288,13 @@ _TABLES = {
 }
 
 
-def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
+def _lowest(lines: list[list[Line]]) -> float:
+    """The lowest end of a logarithmic axis: the lowest level that is not 0, in base units."""
+    above = [line.levels[line.levels > 0] for column in lines for line in column]
+    return min((float(levels.min()) for levels in above if len(levels)), default=1.0)
+
+
+def _finish_row(panels: list[Axes], row: Row, shown: Scale, lines: list[list[Line]]) -> None:
     name = row.label or _TABLES.get(row.table, row.table)
     panels[0].set_ylabel(label_axis(name, shown.label))
     if row.table == "pause":
@@ -290,7 +302,12 @@ def _finish_row(panels: list[Axes], row: Row, shown: Scale) -> None:
     low, high = panels[0].get_ylim()
     # panels whose runs have lines of their own also show those of their neighbours
     high = max([high, *(parse_quantity(mark.value).value / shown.factor for mark in row.marks)])
-    panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
+    if row.log_y:
+        for panel in panels:
+            plain_log_axis(panel, "y")
+        panels[0].set_ylim(_lowest(lines) / shown.factor, high * 1.2)
+    else:
+        panels[0].set_ylim(min(low, 0) if low < 0 and high <= 0 else 0, high * 1.04)
     if len(row.ports) > 1:
         _add_legend(panels, len(row.ports))
 
@@ -401,7 +418,12 @@ def _add_marks(figure: Any, drawn: _DrawnRow, place: tuple[int, int]) -> None:
     for number, (level, mark) in enumerate(levels):
         label = f"{mark.label} {show_text(mark.value)}".strip() if drawn.labels(column) else ""
         live.mark(
-            figure, (row + 1, column + 1), level / drawn.shown.factor, label, above=number % 2 == 0
+            figure,
+            (row + 1, column + 1),
+            level / drawn.shown.factor,
+            label,
+            above=number % 2 == 0,
+            log=drawn.row.log_y,
         )
 
 
@@ -415,6 +437,9 @@ def _value_axis(drawn: _DrawnRow) -> dict[str, Any]:
     tops = [parse_quantity(mark.value).value for panel in drawn.marks for mark in panel]
     low = min([0.0, *(float(level.min()) for level in levels)])
     high = max([0.0, *tops, *(float(level.max()) for level in levels)]) or drawn.shown.factor
+    if drawn.row.log_y:
+        ends = (_lowest(drawn.lines) / drawn.shown.factor, high * 1.2 / drawn.shown.factor)
+        return {"type": "log", "range": [math.log10(end) for end in ends]}
     return {"range": [low / drawn.shown.factor, high * 1.05 / drawn.shown.factor]}
 
 
