@@ -16,7 +16,7 @@ INPUTS = (
     "docs/published.toml",
     "docs/reproduction.csv",
     "docs/reproduction.md",
-    "docs/results/reproduction.md",
+    "docs/results",
     "tests/shipped.py",
     "tools",
 )

@@ -44,7 +44,7 @@ RESULTS = ("gallery", "bakeoff", "reproduction")
 WRITTEN = ("commands", "reference", "modules", "attributes")
 """Pages written from the code that only the site has."""
 RESULT_TABLES = "results"
-"""Folder of docs/, and of the site, of tables that commands write."""
+"""Folder of docs/, and of the site, of tables, most of which commands write."""
 FRONT = Path("docs/site")
 """Folder of what only the site has: its settings, its front page, its style."""
 START, OVERVIEW = "start", "Overview and installation"

@@ -52,11 +52,13 @@ class Page:
 
 
 def pages_of(paths: Paths) -> dict[str, Page]:
-    """The pages by name: those of docs/, those written from the models, those of modules."""
-    own = {file.stem: Page(_reader(file)) for file in sorted(paths.docs.glob("*.md"))}
+    """The pages by name: of docs/ and its results/, written from the models, and of modules."""
+    files = [*sorted(paths.docs.glob("*.md")), *sorted(paths.docs.glob("results/*.md"))]
+    names = [file.relative_to(paths.docs).with_suffix("").as_posix() for file in files]
+    own = {name: Page(_reader(file)) for name, file in zip(names, files, strict=True)}
     written = {name: Page(partial(page, paths)) for name, page in reference_pages().items()}
-    files = sorted(paths.modules.glob("*/doc/*.rst"))
-    return own | written | {file.stem: Page(_reader(file), is_markdown=False) for file in files}
+    modules = sorted(paths.modules.glob("*/doc/*.rst"))
+    return own | written | {file.stem: Page(_reader(file), is_markdown=False) for file in modules}
 
 
 def _reader(file: Path) -> Callable[[], str]:

@@ -46,6 +46,7 @@ def test_both_doors_have_the_same_verbs() -> None:
 def test_the_pages_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     """All of docs/, of the models and of modules, by a word in them, one at a time, with a typo."""
     own = {file.stem for file in (ROOT / "docs").glob("*.md")}
+    own |= {f"results/{file.stem}" for file in (ROOT / "docs" / "results").glob("*.md")}
     of_modules = {file.stem for file in (ROOT / "ns3-modules").glob("*/doc/*.rst")}
     assert pages.docs() == 0
     heads = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line][:-1]
@@ -56,6 +57,8 @@ def test_the_pages_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "first-study" not in found
     assert pages.docs("bring.md") == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "bring.md").read_text()
+    assert pages.docs("results/schemes") == 0
+    assert capsys.readouterr().out == (ROOT / "docs" / "results" / "schemes.md").read_text()
     assert pages.docs("metrics") == 0
     assert "\n## first_crossing\n" in capsys.readouterr().out
     assert pages.docs("brung") == 2
