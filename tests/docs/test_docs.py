@@ -21,6 +21,9 @@ from tools.docs import build_site, commands, write_source
 from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
+#: Pages in which one looks things up, and that nobody reads from the beginning.
+LONG = ("architecture", "flows", "performance", "reliability", "reproduction", "studies-ai")
+
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
@@ -113,6 +116,16 @@ def test_study_pages_have_pictures_and_answers() -> None:
         assert re.search(rf"^!\[.+\]\(.*/{group}\.[\w-]+\.[\w-]+\.png\)$", text, re.MULTILINE), page
         without = re.findall(r"^## (\S+/\S+): .*\n\n(?!\*\*.+[.]\*\*\n)", text, re.MULTILINE)
         assert without == [], page
+
+
+def test_no_page_is_longer_than_one_reads() -> None:
+    """1,500 words, 2,000 where one looks things up; tables are in docs/results."""
+    words = {
+        page.stem: len(page.read_text(encoding="utf-8").split())
+        for page in sorted(ROOT.glob("docs/*.md"))
+    }
+    assert words
+    assert {name: n for name, n in words.items() if n > (2000 if name in LONG else 1500)} == {}
 
 
 def test_the_page_of_tuned_schemes_is_that_of_their_files() -> None:
