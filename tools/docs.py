@@ -108,8 +108,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
         text = _inward(file, paths.root)
         write_atomically(source / f"{name}.md", text)
     if _has_claims(paths):
-        table_of_all = paths.all_claims.read_text(encoding="utf-8")
-        write_atomically(source / RESULT_TABLES / paths.all_claims.name, _framed(table_of_all))
+        claims = source / RESULT_TABLES / paths.reproduction.name
+        write_atomically(claims, _framed(claims.read_text(encoding="utf-8")))
     for name, file in modules.items():
         if (figures := file.parent / "figures").is_dir():
             shutil.copytree(figures, source / "modules" / "figures", dirs_exist_ok=True)
@@ -135,8 +135,8 @@ def write_source(paths: Paths, types: Sequence[TypeInfo], source: Path) -> None:
 
 
 def _has_claims(paths: Paths) -> bool:
-    """Whether there are rows of the reproduction, and the table of all claims."""
-    return paths.all_claims.is_file() and paths.reproduction.with_suffix(".csv").is_file()
+    """Whether there are rows of the reproduction."""
+    return paths.reproduction.with_suffix(".csv").is_file()
 
 
 def _framed(text: str) -> str:

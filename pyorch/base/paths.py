@@ -119,11 +119,6 @@ class Paths:
         return self.root / "docs" / "reproduction.md"
 
     @property
-    def all_claims(self) -> Path:
-        """The table of all claims."""
-        return self.root / "docs" / "results" / "reproduction.md"
-
-    @property
     def tests(self) -> Path:
         """The Python tests."""
         return self.root / "tests"

@@ -181,7 +181,8 @@ def report_several(
     links = {name: link for name in names if (link := _link(paths, name))}
     files = write_page(rows, published, folder, links)
     write_atomically(paths.reproduction, summary(rows, published))
-    write_atomically(paths.all_claims, to_markdown(rows, published))
+    table = paths.reproduction.parent / "results" / paths.reproduction.name
+    write_atomically(table, to_markdown(rows, published))
     write_atomically(paths.reproduction.with_suffix(".csv"), to_csv(rows))
     changed, kept = refresh(names, paths, lambda name: runs_of(name, paths))
     write_gallery(paths)
