@@ -11,16 +11,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyorch.base.units import MAX_BYTES, MAX_TIME, SIZES, TIMES
-from pyorch.readers.graphs import Tell
-from pyorch.readers.records import MOST_MESSAGES, MessageList
+from pyorch.readers.graphs import MAX_PARTS, Tell
+from pyorch.readers.records import ABSENT, MOST_MESSAGES, Integers, MessageList, in_order
 
 STARTS = {f"start_{unit}": scale for unit, scale in TIMES.items()}
 """Columns of starts, and the ps of their unit."""
 REQUIRED = {"src", "dst", "size"}
 COLUMNS = REQUIRED | {"class", *STARTS}
-_UNPLAIN = re.compile(rb'["#\0]|0[xX]|,[ \t]|[ \t],|\n[ \t\r\n]')
+_UNPLAIN = (
+    *(b'"', b"#", b"\0", b"0x", b"0X", b", ", b",\t", b" ,", b"\t,"),
+    *(b"\n ", b"\n\t", b"\n\r", b"\n\n"),
+)
 """What a CSV file may have that Arrow would read otherwise than we do."""
 
 
@@ -37,7 +41,7 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
     own_unit = _unit_of(given.get("start", ""), TIMES)
     start = f"start_{own_unit or unit}"
     names = [start if name == "start" else name for name in head]
-    if not plain(names) or _UNPLAIN.search(data):
+    if not plain(names) or any(some in data for some in _UNPLAIN):
         return None
     texts = {name: pa.dictionary(pa.int32(), pa.string()) for name in ("src", "dst")}
     with_unit = {"size": _unit_of(given.get("size", ""), SIZES), start: own_unit}
@@ -61,8 +65,69 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
     found = listed(table, lambda *said: wrong.append(str(said)))
     if found is None or table.num_rows > MOST_MESSAGES:
         return None
-    found.lines = list(range(2, table.num_rows + 2))
+    found.lines += 1
     return found
+
+
+def of_flows(text: str, count: int) -> MessageList | None:
+    """Return the flows of the HPCC family below a first line; None if a line is not a usual one.
+
+    Usual are `src dst class port bytes start_s`, or all without the port, with one blank between.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    data = text.replace("\r\n", "\n").encode()
+    first = data.split(b"\n", 2)[1:2]
+    names = ["src", "dst", "class", "port", "size", "start"]
+    if len(first[0].split(b" ") if first else []) == 5:
+        names.remove("port")
+    if data.translate(None, b"0123456789. \n"):
+        return None
+    types = dict.fromkeys(names, pa.int64()) | {"start": pa.decimal128(38, 12)}
+    try:
+        table = csv.read_csv(
+            io.BytesIO(data),
+            csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
+            csv.ParseOptions(delimiter=" ", quote_char=False),
+            csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    more = table.num_rows - count
+    if more < 0 or not count:
+        return None
+    table = table.slice(0, count)
+    values = {name: _values(table.column(name)) for name in names}
+    groups, sizes, starts = values["class"], values["size"], values["start"]
+    ends = np.concatenate((values["src"], values["dst"]))
+    late = _values(table.column("start"), 1).any() or starts.min() < 0 or starts.max() > MAX_TIME
+    wrong = groups.max() > 7 or sizes.min() < 1 or sizes.max() > MAX_BYTES
+    if late or wrong or ends.max() > MAX_PARTS:
+        return None
+    used, ends = in_order(range(int(ends.max()) + 1), ends)
+    src, dst = np.split(ends, 2)
+    lines = np.arange(2, count + 2)
+    found = MessageList([*map(str, used)], src, dst, sizes, starts, groups, lines)
+    if more:
+        found.left_out.append(f"{more} flows more than the {count} that the first line says")
+    return found
+
+
+def _values(column: Any, half: int = 0) -> npt.NDArray[Any]:
+    """Return a column of whole numbers without gaps, or of decimals without their points.
+
+    half: of the 16 bytes of a decimal, the second of which is 0 for what 64 bits can hold.
+    `to_numpy` of Arrow would import pandas.
+    """
+    kind = "int64" if column.type.bit_width > 64 else str(column.type)
+    step = max(1, column.type.bit_width // 64)
+    parts = [
+        np.frombuffer(chunk.buffers()[1], dtype=kind)[half::step][chunk.offset :][: len(chunk)]
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+    return np.concatenate([np.zeros(0, dtype=kind), *parts])
 
 
 def _cells(line: bytes) -> list[str]:
@@ -101,30 +166,41 @@ def listed(table: Any, tell: Tell) -> MessageList | None:
     """Return the messages of a table, whose src and dst are dictionaries; None after a problem."""
     import pyarrow as pa
 
-    found = MessageList(lines=list(range(1, table.num_rows + 1)))
     names = table.column_names
-    for name, into in (("src", found.src), ("dst", found.dst)):
-        column = table.column(name).unify_dictionaries().combine_chunks()
+    chunks = []
+    for name in ("src", "dst"):
+        column = table.column(name)
         if column.null_count or not pa.types.is_dictionary(column.type):
             tell(name, f"the column is {column.type}, or lacks values", "text in every row", None)
             return None
-        if len(column):
-            known = column.dictionary.to_pylist()
-            into.extend(map(known.__getitem__, column.indices.to_pylist()))
+        chunks += column.chunks
     start = "".join(name for name in names if name in STARTS)
-    bounds: list[tuple[str, list[Any], int, int, int]] = [
-        ("size", found.sizes, 1, MAX_BYTES, 1),
-        ("class", found.classes, 0, 7, 1),
-        (start, found.starts, 0, MAX_TIME, STARTS.get(start, 1)),
-    ]
-    for name, into, *limits in bounds:
-        if name in names and not _add(into, table.column(name), limits, tell, name):
+    bounds = (
+        ("size", 1, MAX_BYTES, 1),
+        (start, 0, MAX_TIME, STARTS.get(start, 1)),
+        ("class", 0, 7, 1),
+    )
+    columns: list[Integers] = []
+    for name, *limits in bounds:
+        absent = np.full(table.num_rows, ABSENT, dtype=np.int64)
+        column = _checked(table.column(name), limits, tell, name) if name in names else absent
+        if column is None:
             return None
-    return found
+        columns.append(column)
+    used: list[str] = []
+    ends: Integers = np.zeros(0, dtype=np.int64)
+    if chunks:
+        both = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+        used, ends = in_order(
+            both.dictionary.to_pylist(), np.asarray(both.indices).astype(np.int64)
+        )
+    src, dst = np.split(ends, 2)
+    sizes, starts, classes = columns
+    return MessageList(used, src, dst, sizes, starts, classes, np.arange(1, table.num_rows + 1))
 
 
-def _add(into: list[Any], column: Any, limits: list[int], tell: Tell, name: str) -> bool:
-    """Add the numbers of a column; note a problem and return whether there was none.
+def _checked(column: Any, limits: list[int], tell: Tell, name: str) -> Integers | None:
+    """Return the numbers of a column, ABSENT where it has none; None after a problem.
 
     limits: the least and the most, and the factor of their unit. A row of `class` or of a start may
     have no value.
@@ -135,16 +211,13 @@ def _add(into: list[Any], column: Any, limits: list[int], tell: Tell, name: str)
     allowed = f"whole numbers, {least} to {most // scale}"
     if not pa.types.is_integer(column.type):
         tell(name, f"the column is {column.type}", allowed, None)
-        return False
-    absent = np.asarray(column.is_null())
-    values = np.asarray(column.fill_null(least))
+        return None
+    absent = _values(column.is_null().cast(pa.int8())) > 0
+    values = _values(column.fill_null(least))
     wrong = (values < least) | (values > most // scale) | (absent if name == "size" else False)
     if wrong.any():
         row = int(np.argmax(wrong))
         value = "no value" if absent[row] else repr(int(values[row]))
         tell(f"row {row + 1}", f"{value} is not one of its column {name}", allowed, None)
-        return False
-    into += (values.astype(np.int64) * scale).tolist()
-    for row in np.flatnonzero(absent).tolist():
-        into[row] = None
-    return True
+        return None
+    return np.where(absent, ABSENT, values.astype(np.int64) * scale)

@@ -20,6 +20,7 @@ from pathlib import Path
 from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import MAX_BYTES as MOST_BYTES
 from pyorch.base.units import MAX_TIME, is_number, parse_rate, parse_time, whole
+from pyorch.readers import arrow
 from pyorch.readers.graphs import ERRORS, MAX_BYTES, MAX_PARTS, Edge, Graph, Servers, Tell
 from pyorch.readers.records import MOST_MESSAGES, MessageList
 
@@ -30,12 +31,8 @@ _HEADS = (
 )
 _LINK = "node node rate delay error_rate, such as 0 4 100Gbps 1us 0"
 _FLOW = "src dst class port bytes start_s, or without the port"
-#: A line of a flow as programs write it; others are read word by word, and told what is wrong.
-_USUAL = re.compile(
-    r"(0|[1-9]\d{0,8}) (0|[1-9]\d{0,8}) ([0-7]) (?:\d{1,9} )?([1-9]\d{0,14}) "
-    r"(\d{1,6})(?:\.(\d{0,12}))?",
-    re.ASCII,
-)
+_FEW = 1000
+"""Flows up to which it is not worth a try whether all lines are as programs write them."""
 _WORD = re.compile(r"[A-Za-z][\w.-]*")
 
 
@@ -86,7 +83,7 @@ def _surplus(lines: Iterator[tuple[int, list[str]]], lengths: Sequence[int]) -> 
     return sum(
         len(words) in lengths
         and all(whole(word) is not None for word in words[:2])
-        and is_number(words[-1])
+        and is_number(words[-1].removesuffix("."))
         for _, words in lines
     )
 
@@ -206,40 +203,41 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
 
     Starts are rounded to whole ps.
     """
-    lines = words_of(read_text(file, label))
+    text = read_text(file, label)
+    lines = words_of(text)
     number, words = next(lines, (1, []))
     count = whole(words[0]) if len(words) == 1 else None
     if count is None or count > MOST_MESSAGES:
         allowed = f"the number of flows alone, at most {MOST_MESSAGES:,}"
         tell(f"line {number}", f"it begins with {' '.join(words[:8])!r}", allowed, None)
         return None
-    found = MessageList()
-    wrong = 0
-    for number, words in itertools.islice(lines, count):
-        if not _flow(found, number, words, tell):
-            wrong += 1
-    if len(found.src) + wrong < count:
-        what = f"{len(found.src) + wrong} flows, but its first line says {count}"
+    many = arrow.of_flows(text, count) if number == 1 and count > _FEW else None
+    if many is not None:
+        return many
+    flows = [_flow(number, words, tell) for number, words in itertools.islice(lines, count)]
+    if len(flows) < count:
+        what = f"{len(flows)} flows, but its first line says {count}"
         tell("", what, "as many lines of flows as it says", None)
         return None
+    rows = [flow for flow in flows if flow is not None]
+    if len(rows) < count:
+        return None
+    numbers, ends, classes, sizes, starts = zip(*rows, strict=True) if rows else ((),) * 5
+    found = MessageList.of_rows(ends, sizes, starts, classes, numbers)
     more = _surplus(lines, (5, 6))
     if more:
         found.left_out.append(f"{more} flows more than the {count} that the first line says")
-    return None if wrong else found
+    return found
 
 
-def _flow(found: MessageList, number: int, words: Sequence[str], tell: Tell) -> bool:
-    """Add the flow of a line; note a problem and return whether there was none."""
-    usual = _USUAL.fullmatch(" ".join(words))
-    if usual:
-        one, other, of, length, seconds, digits = usual.groups()
-        begin = int(seconds) * 10**12 + int((digits or "").ljust(12, "0"))
-        _add(found, number, (one, other), int(of), int(length), begin)
-        return True
+def _flow(
+    number: int, words: Sequence[str], tell: Tell
+) -> tuple[int, tuple[str, str], int, int, int] | None:
+    """Return line, ends, class, size and start of a flow; None after a problem."""
     where = f"line {number}"
     if len(words) not in (5, 6):
         tell(where, f"a flow has five or six values, here are {len(words)}", _FLOW, None)
-        return False
+        return None
     src, dst, group = (whole(word) for word in words[:3])
     size = whole(words[-2])
     start = _start(words[-1])
@@ -252,24 +250,13 @@ def _flow(found: MessageList, number: int, words: Sequence[str], tell: Tell) -> 
     elif start is None:
         tell(where, f"{words[-1]!r} is not a start", "seconds, such as 2.0001", None)
     else:
-        _add(found, number, (str(src), str(dst)), group, size, start)
-        return True
-    return False
-
-
-def _add(
-    found: MessageList, number: int, ends: tuple[str, str], group: int, size: int, start: int
-) -> None:
-    found.src.append(ends[0])
-    found.dst.append(ends[1])
-    found.classes.append(group)
-    found.sizes.append(size)
-    found.starts.append(start)
-    found.lines.append(number)
+        return number, (str(src), str(dst)), group, size, start
+    return None
 
 
 def _start(text: str) -> int | None:
-    """Return the ps of a number of seconds; None if it is none, or too large."""
+    """Return the ps of a number of seconds, also of "2."; None if it is none, or too large."""
+    text = text[:-1] if text.endswith(".") and text[:-1].isdecimal() else text
     if len(text) > 40 or not is_number(text):
         return None
     try:

@@ -1,8 +1,12 @@
-"""The configuration file of the HPCC simulator's family: lines of a key and its values."""
+"""The configuration file of the HPCC simulator's family: lines of a key and its values.
+
+`KEYS` says for reading and for writing what each of them means.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,14 +19,17 @@ from pyorch.base.units import (
     format_rate,
     format_time,
     is_number,
+    parse_bytes,
     parse_rate,
+    parse_time,
     whole,
 )
 from pyorch.readers.records import Settings
 
 CONTROLS = {"1": "dcqcn", "3": "hpcc", "7": "timely", "8": "dctcp"}
 """Congestion controls by CC_MODE."""
-_MARKED = ("dcqcn", "dctcp")
+MARKED = ("dcqcn", "dctcp")
+"""Those that react to marks of switches."""
 _MIB, _KB = 1 << 20, 1000
 _OUTPUT = "what it writes is not what is simulated"
 _LEFT_OUT = {
@@ -60,12 +67,9 @@ def _flag(text: str) -> bool:
     return text == "1"
 
 
-def _fraction(text: str) -> float:
-    return float(_number(text))
-
-
-def _microseconds(text: str) -> str:
-    return format_time(int(_number(text) * 10**6))
+def _plain(value: Decimal) -> str:
+    """Return a number with all of its digits."""
+    return f"{value.normalize():f}"
 
 
 def _stop(text: str) -> str:
@@ -73,49 +77,80 @@ def _stop(text: str) -> str:
     return format_time(int(min(_number(text) * 10**12, Decimal(MAX_TIME))))
 
 
-def _rate(text: str) -> str:
-    return format_rate(parse_rate(text.replace("b/s", "bps")))
+@dataclass(frozen=True)
+class Form:
+    """How a value is written. read: as experiment files do; write: as the configuration does.
+
+    read raises ValueError.
+    """
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
 
 
-_SIMPLE: Mapping[str, tuple[str, str, Callable[[str], Any]]] = {
-    "PACKET_PAYLOAD_SIZE": ("queue_pair", "payload_size", lambda text: format_bytes(_whole(text))),
-    "L2_ACK_INTERVAL": ("queue_pair", "ack_every", _whole),
-    "BUFFER_SIZE": ("buffer", "size", lambda text: format_bytes(int(_number(text) * _MIB))),
-    "USE_DYNAMIC_PFC_THRESHOLD": (
-        "buffer",
-        "threshold",
-        lambda text: "dynamic" if _flag(text) else "static",
-    ),
-    "ERROR_RATE_PER_LINK": ("port", "loss_rate", _fraction),
-    "SIMULATOR_STOP_TIME": ("run", "duration", _stop),
+_WHOLE = Form(_whole, str)
+_FLAG = Form(_flag, lambda value: str(int(str(value).lower() == "true")))
+_SHARE = Form(lambda text: float(_number(text)), lambda value: _plain(Decimal(str(value))))
+_BYTES = Form(lambda text: format_bytes(_whole(text)), lambda value: str(parse_bytes(value)))
+_MEBIBYTES = Form(
+    lambda text: format_bytes(int(_number(text) * _MIB)),
+    lambda value: str(round(parse_bytes(value) / _MIB)),  # it reads whole numbers
+)
+_DYNAMIC = Form(
+    lambda text: "dynamic" if _flag(text) else "static",
+    lambda value: str(int(value.lower() == "dynamic")),
+)
+_MICROSECONDS = Form(
+    lambda text: format_time(int(_number(text) * 10**6)),
+    lambda value: _plain(Decimal(parse_time(value)) / 10**6),
+)
+_SECONDS = Form(_stop, lambda value: _plain(Decimal(parse_time(value)) / 10**12))
+_RATE = Form(
+    lambda text: format_rate(parse_rate(text.replace("b/s", "bps"))),
+    lambda value: f"{parse_rate(value)}bps",
+)
+_SIMPLE: Mapping[str, tuple[str, str, Form]] = {
+    "PACKET_PAYLOAD_SIZE": ("queue_pair", "payload_size", _BYTES),
+    "L2_ACK_INTERVAL": ("queue_pair", "ack_every", _WHOLE),
+    "BUFFER_SIZE": ("buffer", "size", _MEBIBYTES),
+    "USE_DYNAMIC_PFC_THRESHOLD": ("buffer", "threshold", _DYNAMIC),
+    "ERROR_RATE_PER_LINK": ("port", "loss_rate", _SHARE),
+    "SIMULATOR_STOP_TIME": ("run", "duration", _SECONDS),
 }
-"""Keys that mean the same under every congestion control: section, key, how it is read."""
-_OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+_OF_CONTROL: Mapping[str, Mapping[str, tuple[str, Form]]] = {
     "dcqcn": {
-        "ALPHA_RESUME_INTERVAL": ("alpha_interval", _microseconds),
-        "RATE_DECREASE_INTERVAL": ("decrease_interval", _microseconds),
-        "RP_TIMER": ("increase_interval", _microseconds),
-        "EWMA_GAIN": ("gain", _fraction),
-        "FAST_RECOVERY_TIMES": ("fast_recovery", _whole),
-        "CLAMP_TARGET_RATE": ("clamp_target", _flag),
-        "RATE_AI": ("additive_increase", _rate),
-        "RATE_HAI": ("hyper_increase", _rate),
-        "MIN_RATE": ("min_rate", _rate),
+        "ALPHA_RESUME_INTERVAL": ("alpha_interval", _MICROSECONDS),
+        "RATE_DECREASE_INTERVAL": ("decrease_interval", _MICROSECONDS),
+        "RP_TIMER": ("increase_interval", _MICROSECONDS),
+        "EWMA_GAIN": ("gain", _SHARE),
+        "FAST_RECOVERY_TIMES": ("fast_recovery", _WHOLE),
+        "CLAMP_TARGET_RATE": ("clamp_target", _FLAG),
+        "RATE_AI": ("additive_increase", _RATE),
+        "RATE_HAI": ("hyper_increase", _RATE),
+        "MIN_RATE": ("min_rate", _RATE),
     },
     "hpcc": {
-        "U_TARGET": ("eta", _fraction),
-        "MI_THRESH": ("max_stage", _whole),
-        "RATE_AI": ("additive_increase", _rate),
-        "MIN_RATE": ("min_rate", _rate),
+        "U_TARGET": ("eta", _SHARE),
+        "MI_THRESH": ("max_stage", _WHOLE),
+        "RATE_AI": ("additive_increase", _RATE),
+        "MIN_RATE": ("min_rate", _RATE),
     },
-    "timely": {"RATE_AI": ("additive_increase", _rate), "MIN_RATE": ("min_rate", _rate)},
+    "timely": {"RATE_AI": ("additive_increase", _RATE), "MIN_RATE": ("min_rate", _RATE)},
     "dctcp": {
-        "EWMA_GAIN": ("gain", _fraction),
-        "DCTCP_RATE_AI": ("additive_increase", _rate),
-        "MIN_RATE": ("min_rate", _rate),
+        "EWMA_GAIN": ("gain", _SHARE),
+        "DCTCP_RATE_AI": ("additive_increase", _RATE),
+        "MIN_RATE": ("min_rate", _RATE),
     },
 }
-_MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
+
+
+def keys_of(control: str | None) -> dict[str, tuple[str, str, Form]]:
+    """Return the keys with a counterpart here: section, key, form. control: None for none."""
+    own = _OF_CONTROL.get(control or "", {})
+    return {**_SIMPLE, **{name: (control or "", *target) for name, target in own.items()}}
+
+
+MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
 _FLAGS = ("CC_MODE", "ENABLE_QCN", "HAS_WIN")
 _FILES = {"TOPOLOGY_FILE": "network", "FLOW_FILE": "messages"}
 _ONE = {*_SIMPLE, *_FLAGS, *_FILES, *(name for of in _OF_CONTROL.values() for name in of)}
@@ -124,7 +159,7 @@ _UNUSED = (
     "L2_BACK_TO_ZERO", "L2_WAIT_FOR_ACK", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "INT_MULTI",
     "MULTI_RATE", "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "RATE_BOUND", "ACK_HIGH_PRIO",
 )  # fmt: skip
-_KNOWN = {*_ONE, *_MAPS, *_LEFT_OUT, *_UNUSED}
+_KNOWN = {*_ONE, *MAPS, *_LEFT_OUT, *_UNUSED}
 Given = Mapping[str, tuple[int, list[str]]]
 """The line and the values of every key."""
 
@@ -140,28 +175,26 @@ def read(file: Path, label: str) -> Settings:
     problems: list[Problem] = []
     given = _lines(file, label, problems)
     control = _control(found, given, label, problems)
-    known = dict(_SIMPLE)
-    if control is not None:
-        known |= {name: (control, *target) for name, target in _OF_CONTROL[control].items()}
-    elsewhere = (*_FLAGS, *(_MAPS if control in _MARKED else ()))
+    known = keys_of(control)
+    elsewhere = (*_FLAGS, *(MAPS if control in MARKED else ()))
     used = {name: of for name, of in given.items() if name not in elsewhere}
     for name, (_, words) in used.items():
         if name in _FILES:
             # it names the file as seen from the simulator's folder: only one beside this is read
             found.files[_FILES[name]] = PurePosixPath(words[0].replace("\\", "/")).name
         elif name in known:
-            section, key, read_one = known[name]
-            value = _value(given, name, read_one, label, problems)
+            section, key, form = known[name]
+            value = _value(given, name, form.read, label, problems)
             found.put(section, key, value, f"{name} {words[0]}")
         elif not _is_off(name, words):
             why = _LEFT_OUT.get(name, "it has no counterpart under this congestion control")
             hint = None if name in _KNOWN else suggest(name, _KNOWN - set(given))
             found.left_out.append(f"{name} {' '.join(words)}: {hint or why}")
-    if control in _MARKED:
+    if control in MARKED:
         problems += _marking(found, given, label)
     _window(found, control, _value(given, "HAS_WIN", _flag, label, problems))
     absent = [name for name in known if name not in (*given, "SIMULATOR_STOP_TIME")]
-    absent += [name for name in _MAPS if control in _MARKED and name not in given]
+    absent += [name for name in MAPS if control in MARKED and name not in given]
     if absent:
         found.assumed.append(f"not in {label}, so ours: {', '.join(absent)}")
     if problems:
@@ -201,13 +234,16 @@ def _value(
 
 
 def _window(found: Settings, control: str | None, given: bool | None) -> None:
-    """Note whether senders of DCQCN have a window; those of HPCC always have one."""
-    if control == "dcqcn" and given:
+    """Note whether senders have a window, unless the congestion control has one of its own."""
+    if control in ("hpcc", "timely", "dctcp"):
+        if given is not None and given != (control != "timely"):
+            told = f"HAS_WIN {given:d}: windows are as the congestion control has them"
+            found.left_out.append(told)
+        return
+    if given is None:
+        found.assumed.append("HAS_WIN 1, as that simulator has it by default")
+    if given is not False:
         found.put("queue_pair", "window_bdps", 1, "HAS_WIN 1")
-    elif control == "dcqcn" and given is None:
-        found.assumed.append("HAS_WIN 0: senders have no window")
-    elif given is not None and control != "dcqcn" and not (control == "hpcc" and given):
-        found.left_out.append(f"HAS_WIN {given:d}: windows are as the congestion control has them")
 
 
 def _is_off(name: str, words: list[str]) -> bool:
@@ -234,7 +270,7 @@ def _control(found: Settings, given: Given, label: str, problems: list[Problem])
     found.at_top["congestion_control"] = control
     if control in ("hpcc", "timely"):
         found.put(control, "reference_rate", "0bps", "RATE_AI is for every rate")
-    if control in _MARKED:
+    if control in MARKED:
         found.at_top["agents"] = ["ecn-marking"]
     return control
 
@@ -247,15 +283,19 @@ def _marking(found: Settings, given: Given, label: str) -> list[Problem]:
     maps = _maps(given, label)
     if not isinstance(maps, dict):
         return maps
-    fastest = max(maps[_MAPS[0]])
+    fastest = max(maps[MAPS[0]])
     section = "ecn-marking"
     for name, key in (("KMIN_MAP", "kmin"), ("KMAX_MAP", "kmax")):
         size = format_bytes(int(maps[name][fastest] * _KB))
         found.put(section, key, size, f"{name} at {format_rate(fastest)}")
     found.put(section, "pmax", float(maps["PMAX_MAP"][fastest]), "PMAX_MAP")
-    found.put(section, "reference_rate", format_rate(fastest), "thresholds go with the rate")
+    same = all(len(set(maps[name].values())) == 1 for name in MAPS[:2]) and len(maps[MAPS[0]]) > 1
+    if same:
+        found.put(section, "reference_rate", "0bps", "the same thresholds for every rate")
+    else:
+        found.put(section, "reference_rate", format_rate(fastest), "thresholds go with the rate")
     found.put(section, "at", "dequeue", "as there: by what a packet leaves behind")
-    for name in ("KMIN_MAP", "KMAX_MAP"):
+    for name in () if same else MAPS[:2]:
         for rate, value in maps[name].items():
             if value * fastest != maps[name][fastest] * rate:
                 told = f"{name} {rate} {value}: thresholds here are in proportion to the rate"
@@ -269,14 +309,14 @@ def _marking(found: Settings, given: Given, label: str) -> list[Problem]:
 def _maps(given: Given, label: str) -> dict[str, dict[int, Decimal]] | list[Problem]:
     """Return the three maps of rates, or why there are none: no problem if the file has none."""
     maps: dict[str, dict[int, Decimal]] = {}
-    lacking = [name for name in _MAPS if name not in given]
-    if len(lacking) == len(_MAPS):
+    lacking = [name for name in MAPS if name not in given]
+    if len(lacking) == len(MAPS):
         return []
     if lacking:
         near = nearest(lacking[0], [name for name in given if name not in _KNOWN], 1)
         hint = f"line {given[near[0]][0]} has {near[0]}" if near else None
         return [Problem(label, f"{' and '.join(lacking)} missing", "all three maps, or none", hint)]
-    for name in _MAPS:
+    for name in MAPS:
         number, words = given[name]
         count = whole(words[0])
         pairs = list(zip(words[1::2], words[2::2], strict=False))
@@ -287,7 +327,7 @@ def _maps(given: Given, label: str) -> dict[str, dict[int, Decimal]] | list[Prob
             allowed = "the number of pairs, then rate [bit/s] and threshold of each"
             return [Problem(f"{label}: line {number}: {name}", what, allowed)]
         maps[name] = {int(rate): Decimal(value) for rate, value in pairs}
-        if set(maps[name]) != set(maps[_MAPS[0]]):
+        if set(maps[name]) != set(maps[MAPS[0]]):
             where = f"{label}: line {number}: {name}"
-            return [Problem(where, f"its rates are not those of {_MAPS[0]}", "the same rates")]
+            return [Problem(where, f"its rates are not those of {MAPS[0]}", "the same rates")]
     return maps

@@ -121,13 +121,12 @@ def _trigger(found: _Matrix, number: int, words: Sequence[str], tell: Tell) -> b
 def _listed(found: _Matrix, tell: Tell) -> MessageList | None:
     """Return the connections with the ids of those that each waits for."""
     firing: dict[int, list[str]] = defaultdict(list)
-    waited = any("trigger" in values for *_, values in found.rows)
     for number, (_, _, _, values) in enumerate(found.rows):
         for key in _FIRES:
             if key in values:
                 firing[values[key]].append(str(number))
-    listed = MessageList()
-    for number, (line, src, dst, values) in enumerate(found.rows):
+    waits: list[list[str]] = []
+    for line, _, _, values in found.rows:
         after: list[str] = []
         if "trigger" in values:
             name = values["trigger"]
@@ -139,14 +138,15 @@ def _listed(found: _Matrix, tell: Tell) -> MessageList | None:
                 allowed = "a oneshot of one, or a barrier of all that set it off"
                 tell(f"line {line}", what, allowed, None)
                 return None
-        listed.src.append(src)
-        listed.dst.append(dst)
-        listed.sizes.append(values["size"])
-        listed.starts.append(values.get("start", 0))
-        listed.lines.append(line)
-        if waited:
-            listed.ids.append(str(number))
-            listed.after.append(after)
+        waits.append(after)
+    listed = MessageList.of_rows(
+        [(src, dst) for _, src, dst, _ in found.rows],
+        [values["size"] for *_, values in found.rows],
+        [values.get("start", 0) for *_, values in found.rows],
+        lines=[line for line, *_ in found.rows],
+    )
+    if any(waits):
+        listed.ids, listed.after = [str(number) for number in range(len(waits))], waits
     priorities = sum("prio" in values for *_, values in found.rows)
     if priorities:
         listed.left_out.append(f"prio of {priorities} connections")

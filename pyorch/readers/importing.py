@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
@@ -103,7 +103,7 @@ def _listed(found: _Found, file: Path | None) -> MessageList | None:
     if file is None or door.format_of(file.name, "messages") == "csv":
         return None
     listed: MessageList = _read(found, file, "messages")
-    if not listed.src:
+    if not len(listed):
         found.settings.left_out.append(f"{found.files.pop('messages').name}: it has no flows")
     found.settings.left_out += listed.left_out
     return listed
@@ -112,7 +112,7 @@ def _listed(found: _Found, file: Path | None) -> MessageList | None:
 def _ends(file: Path | None, listed: MessageList | None) -> set[str]:
     """The names of the nodes that messages lead from and to."""
     if listed is not None:
-        return {*listed.src, *listed.dst}
+        return set(listed.names)
     rows = csv_rows(file, file.name) if file is not None else []
     head = rows[0][1] if rows else []
     columns = [head.index(name) for name in ("src", "dst") if name in head]
@@ -197,8 +197,8 @@ def _traffic(
         if door.format_of(messages.name, "messages") is None:
             entry["format"] = "hpcc"
         entries.append(entry)
-        if listed is not None and listed.classes and set(listed.classes) - {3}:
-            classes = sorted({one for one in listed.classes if one is not None})
+        classes = [] if listed is None else np.unique(listed.classes[listed.classes >= 0]).tolist()
+        if set(classes) - {3}:
             found.settings.put(
                 "buffer", "lossless_classes", sum(1 << one for one in classes), f"classes {classes}"
             )
@@ -234,13 +234,12 @@ def _run(
     run: dict[str, Any] = {"duration": LONG_JOB}
     last = 0
     if job is None:
-        sent: Counter[str] = Counter({"by default": 10**6})
-        if listed is not None:
-            for names in (listed.src, listed.dst):
-                for name, size in zip(names, listed.sizes, strict=True):
-                    sent[name] += size
-            last = max((start or 0 for start in listed.starts), default=0)
-        length = last + 80 * max(sent.values()) * 10**12 // max(slowest, 1) + 10**10
+        most = 10**6  # of the default
+        if listed is not None and len(listed):
+            ends = np.concatenate((listed.src, listed.dst))
+            most = max(most, int(np.bincount(ends, weights=np.tile(listed.sizes, 2)).max()))
+            last = max(0, int(listed.starts.max()))
+        length = last + 80 * most * 10**12 // max(slowest, 1) + 10**10
         run["duration"] = format_time(-(-length // 10**9) * 10**9)
     if "sizes" in found.files:
         run["duration"] = SHORT

@@ -35,6 +35,9 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
             tell("", what, f"at most {MOST_MESSAGES:,} and {MOST_UNPACKED:,}", None)
             return None
         table = opened.read()
+    except KeyError:
+        tell("", "it has no column src or dst", _ALLOWED, None)
+        return None
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         tell("", f"is not Parquet: {str(error).splitlines()[0]}", None, None)
         return None

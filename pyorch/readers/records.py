@@ -5,30 +5,86 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+Name = TypeVar("Name", str, int)
+Integers = npt.NDArray[np.int64]
+ABSENT = -1
+"""What a message has where its file has no value."""
 MOST_MESSAGES = 5_000_000
 """Messages that a file may have."""
 
 
 @dataclass
 class MessageList:
-    """Messages in the order of their file.
+    """Messages in the order of their file, in columns: there may be millions.
 
-    sizes: bytes. starts: ps, classes: 0..7; None or empty where the file has none. ids and after:
-    names of messages, and of those that each waits for; empty if none waits. lines: of the file.
-    left_out: what is not used.
+    names: of hosts, which src and dst count from 0, in the order in which all senders and then all
+    receivers come to them. sizes: bytes. starts: ps, classes: 0..7; ABSENT where the file has none.
+    lines: of the file. ids and after: names of messages, and of those that each waits for; empty if
+    none waits. left_out: what is not used.
     """
 
-    src: list[str] = field(default_factory=list)
-    dst: list[str] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
-    starts: list[int | None] = field(default_factory=list)
-    classes: list[int | None] = field(default_factory=list)
+    names: list[str]
+    src: Integers
+    dst: Integers
+    sizes: Integers
+    starts: Integers
+    classes: Integers
+    lines: Integers
     ids: list[str] = field(default_factory=list)
     after: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of_rows(
+        cls,
+        ends: Sequence[tuple[str, str]],
+        sizes: Sequence[int],
+        starts: Sequence[int | None] = (),
+        classes: Sequence[int | None] = (),
+        lines: Sequence[int] = (),
+    ) -> MessageList:
+        """Return messages that were read one by one. ends: src and dst of each."""
+        numbers: dict[str, int] = {}
+        src, dst = (
+            np.array([numbers.setdefault(of[end], len(numbers)) for of in ends], dtype=np.int64)
+            for end in (0, 1)
+        )
+        absent = [None] * len(ends)
+        sizes_, starts_, classes_, lines_ = (
+            np.array([ABSENT if one is None else one for one in column or absent], dtype=np.int64)
+            for column in (sizes, starts, classes, lines)
+        )
+        return cls(list(numbers), src, dst, sizes_, starts_, classes_, lines_)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the names of both ends of each message."""
+        names = self.names
+        return [
+            (names[a], names[b]) for a, b in zip(self.src.tolist(), self.dst.tolist(), strict=True)
+        ]
+
+
+def in_order(names: Sequence[Name], ends: Integers) -> tuple[list[Name], Integers]:
+    """Return the names that are used, in the order in which they are, and their numbers.
+
+    ends: places in names, which may name a host twice.
+    """
+    first = np.full(len(names), len(ends), dtype=np.int64)
+    first[ends[::-1]] = np.arange(len(ends), dtype=np.int64)[::-1]  # the last that is written stays
+    numbers: dict[Name, int] = {}
+    places = np.zeros(len(names), dtype=np.int64)
+    used = np.flatnonzero(first < len(ends))
+    for place in used[np.argsort(first[used])].tolist():
+        places[place] = numbers.setdefault(names[place], len(numbers))
+    return list(numbers), places[ends]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -32,6 +32,12 @@ _NEAR = re.compile("BUFFER|MAP|PFC|QUEUE|SCHEDULER|TRIMMING|WRED")
 _METRES = re.compile(r"(\d{1,6})m", re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,15}", re.ASCII)
 _ECN = re.compile(r"ecn_(none|all|(green|yellow|red)(_(yellow|red)){0,2})")
+_ALIAS = re.compile(r"([A-Za-z]+)GigE", re.ASCII)
+_ALIASES = {
+    "ten": 10_000, "twentyfive": 25_000, "forty": 40_000, "fifty": 50_000, "hundred": 100_000,
+    "twohundred": 200_000, "fourhundred": 400_000, "eighthundred": 800_000,
+}  # fmt: skip
+"""Speeds [Mb/s] by the word before GigE in the alias of a port."""
 MOST_PORTS = 4096
 _MOST = 10**12
 """Largest number of bytes."""
@@ -128,17 +134,47 @@ def _tables(switch: _Switch, content: object) -> dict[str, Table]:
 def _speed(switch: _Switch, ports: Table) -> int:
     """Return the most common speed of ports [Mb/s]. Raises UserError if there is none."""
     at = f"{switch.label}: PORT|"
-    numbers = [switch.number(at + name, row, "speed", 1, 10**8) for name, row in ports.items()]
-    speeds = Counter(number for number in numbers if number is not None)
+    given = {name: switch.number(at + name, row, "speed", 1, 10**8) for name, row in ports.items()}
+    of_lanes: dict[int, set[int]] = defaultdict(set)
+    for name, number in given.items():
+        if number is not None:
+            of_lanes[_lanes(ports[name])].add(number)
+    told = {name: _told(row, of_lanes) for name, row in ports.items() if "speed" not in row}
+    speeds = Counter(one for one in {**given, **told}.values() if one is not None)
     if not 2 <= len(ports) <= MOST_PORTS or not speeds:
         what = f"PORT has {len(ports)} ports, {sum(speeds.values())} of them with a speed"
         allowed = f'2 to {MOST_PORTS} ports, {{"Ethernet0": {{"speed": "100000"}}}} in Mb/s'
-        raise UserError([*switch.problems, Problem(switch.label, what, allowed)])
+        hint = 'add "speed" to one port: others with as many lanes then have the same'
+        hinted = hint if len(ports) > 1 and not switch.problems else None
+        raise UserError([*switch.problems, Problem(switch.label, what, allowed, hinted)])
     speed: int = switch.most_common("speeds of ports [Mb/s]", speeds)
-    told = f"a star: a host on each of the {len(ports)} ports, at {speed} Mb/s"
-    lacking = sum("speed" not in row for row in ports.values())
-    switch.found.assumed.append(told + (f", also {lacking} without a speed" if lacking else ""))
+    star = f"a star: a host on each of the {len(ports)} ports, at {speed} Mb/s"
+    inferred = sum(one is not None for one in told.values())
+    if inferred:
+        star += f"; {inferred} have no speed, but that of their lanes or of their alias"
+    if len(told) > inferred:
+        star += f", also {len(told) - inferred} without a speed"
+    switch.found.assumed.append(star)
     return speed
+
+
+def _lanes(row: Mapping[str, Any]) -> int:
+    """Return how many lanes a port has; 0 if it does not say."""
+    text = str(row.get("lanes", ""))
+    return text.count(",") + 1 if text else 0
+
+
+def _told(row: Mapping[str, Any], of_lanes: Mapping[int, set[int]]) -> int | None:
+    """Return the speed of a port by its lanes, or by its alias, such as fortyGigE0/4 [Mb/s].
+
+    None if neither tells, also where ports with as many lanes have several speeds. of_lanes: speeds
+    of ports by their number of lanes.
+    """
+    alike = of_lanes.get(_lanes(row), set()) if _lanes(row) else set()
+    if len(alike) == 1:
+        return next(iter(alike))
+    alias = _ALIAS.match(str(row.get("alias", "")))
+    return _ALIASES.get(alias[1].lower()) if alias else None
 
 
 def _cable(switch: _Switch, table: Table) -> int:

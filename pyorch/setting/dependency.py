@@ -131,7 +131,9 @@ def _different(
     Without routes of their own all hosts of a switch are reached in the same way.
     """
     nodes = len(network.names)
-    both = np.unique(src.astype(np.int64) * nodes + dst)  # sorted
+    every = src.astype(np.int64) * nodes + dst
+    # the same, faster where many flows share few pairs
+    both = np.flatnonzero(np.bincount(every)) if nodes**2 < len(every) else np.unique(every)
     src, dst = np.divmod(both, nodes)
     racks = network.racks.astype(np.int64)
     own = np.isin(dst, list(diverted))

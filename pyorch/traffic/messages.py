@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from pyorch.base.units import (
 )
 from pyorch.network.topology import Topology
 from pyorch.readers import arrow, door
-from pyorch.readers.records import MessageList
+from pyorch.readers.records import ABSENT, Integers, MessageList, in_order
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
     Block,
@@ -196,7 +196,7 @@ class Messages(TrafficTable):
     @override
     def classes(self) -> set[int]:
         if self.columns is not None:
-            return set(np.unique(self.columns.column("classes")).tolist())
+            return set(np.flatnonzero(np.bincount(self.columns.column("classes"))).tolist())
         return {message.traffic_class or 0 for message in self.messages or ()}
 
     @override
@@ -299,7 +299,7 @@ def _read_csv(check: Check, name: str, unit: str | None) -> list[_Placed] | Mess
     try:
         if size_of(file) > LARGE:
             plain = arrow.of_csv(read_bytes(file, name), unit)
-            if plain is not None and len(plain.src) > LONG:
+            if plain is not None and len(plain) > LONG:
                 return plain
         rows = csv_rows(file, name)
     except UserError as error:
@@ -366,7 +366,7 @@ def _plain_columns(
             what = f"{len(row)} cells under {width} columns"
             problems.append(Problem(f"{name}: line {line}", what))
     if problems:
-        return MessageList()
+        return MessageList.of_rows((), ())
     columns = dict(zip(head, zip(*(row for _, row in rows[1:]), strict=True), strict=True))
 
     def read(column: str) -> list[Any]:
@@ -384,7 +384,8 @@ def _plain_columns(
         return list(map(known.__getitem__, own))
 
     src, dst, sizes, starts, classes = map(read, ("src", "dst", "size", "start", "class"))
-    return MessageList(src, dst, sizes, starts, classes, lines=lines)
+    ends = list(zip(src, dst, strict=True))
+    return MessageList.of_rows(ends, sizes, starts, classes, lines)
 
 
 def _read_foreign(check: Check, kind: str, name: str) -> list[_Placed] | MessageList:
@@ -402,26 +403,34 @@ def _read_foreign(check: Check, kind: str, name: str) -> list[_Placed] | Message
         return []
     if found is None:
         return []
-    if not found.src:
+    if not len(found):
         check.add("file", "empty", "at least one message")
     if len(check.scene.network.hosts):
         _use_ports(found, check.scene.network)
-    if len(found.src) > LONG and not found.after:
-        return found
+    return found if len(found) > LONG and not found.after else _one_by_one(name, found)
+
+
+def _one_by_one(name: str, found: MessageList) -> list[_Placed]:
+    """Return each message of a file for itself."""
+    starts, classes = (
+        [None if value == ABSENT else value for value in column.tolist()]
+        for column in (found.starts, found.classes)
+    )
+    sizes, lines = found.sizes.tolist(), found.lines.tolist()
     return [
         _Placed(
             Message.model_construct(
-                src=found.src[number],
-                dst=found.dst[number],
-                size=found.sizes[number],
-                start=found.starts[number] if found.starts else None,
-                traffic_class=found.classes[number] if found.classes else None,
+                src=src,
+                dst=dst,
+                size=sizes[number],
+                start=starts[number],
+                traffic_class=classes[number],
                 id=found.ids[number] if found.ids else None,
                 after=(found.after[number] or None) if found.after else None,
             ),
-            f"{name}: line {found.lines[number]}: ",
+            f"{name}: line {lines[number]}: ",
         )
-        for number in range(len(found.src))
+        for number, (src, dst) in enumerate(found.pairs())
     ]
 
 
@@ -431,20 +440,39 @@ def _use_ports(found: MessageList, network: Topology) -> None:
     The n-th message of a host leaves and arrives by the hosts of the same number. A number of no
     host stands for h and this number, as the kinds of topology call theirs.
     """
-    sent: Counter[str] = Counter()
     hosts = network.host_names
-    for names in (found.src, found.dst):
-        names[:] = [
-            name if name in hosts or f"h{name}" not in hosts else f"h{name}" for name in names
+    names = [
+        name if name in hosts or f"h{name}" not in hosts else f"h{name}" for name in found.names
+    ]
+    ports = np.array([_ports(name, hosts) for name in names], dtype=np.int64)
+    ends = np.stack((found.src, found.dst))
+    split = np.flatnonzero((ports[ends] > 0).all(axis=0))
+    if len(split):
+        first = len(names) + np.cumsum(ports) - ports
+        names += [
+            f"{name}-{port}"
+            for name, count in zip(names, ports.tolist(), strict=True)
+            for port in range(count)
         ]
-    for number, (src, dst) in enumerate(zip(found.src, found.dst, strict=True)):
-        if src in hosts or f"{src}-0" not in hosts or f"{dst}-0" not in hosts:
-            continue
-        port = sent[src]
-        if f"{src}-{port}" not in hosts:
-            port = 0
-        sent[src] = port + 1
-        found.src[number], found.dst[number] = f"{src}-{port}", f"{dst}-{port}"
+        src = found.src[split]
+        ends[:, split] = first[ends[:, split]] + _turns(src) % ports[src]
+    found.names, numbers = in_order(names, ends.ravel())
+    found.src, found.dst = np.split(numbers, 2)
+
+
+def _ports(name: str, hosts: Collection[str]) -> int:
+    """Return the number of hosts into which one was split; 0 of a host, or of what is none."""
+    places = () if name in hosts else itertools.count()
+    return len(list(itertools.takewhile(lambda place: f"{name}-{place}" in hosts, places)))
+
+
+def _turns(values: Integers) -> Integers:
+    """Return how often each value stands before it: 0, 0, 1 for 7, 3, 7."""
+    order = np.argsort(values, kind="stable")
+    _, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
+    turns = np.empty_like(order)
+    turns[order] = np.arange(len(values)) - np.repeat(starts, counts)
+    return turns
 
 
 def _cell_size(cell: str) -> int:

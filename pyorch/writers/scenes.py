@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +17,21 @@ from pyorch.traffic.base import POINT, Flows
 class Scene:
     """A run. kind: of its topology. control: short name of its congestion control, "" for none.
 
-    flow_control: short names. duration: ps. payload: bytes of a full packet.
+    duration: ps. flow_control: short names. settings: values of keys, defaults among them, by
+    section, of hosts, ports and schemes, as files write them. given: the keys that the run sets.
+    losses: shares of frames that ports lose, by their names. nodes: other settings of single nodes.
     """
 
     network: Topology
     flows: Flows
     kind: str
     duration: int
-    payload: int
     control: str = ""
     flow_control: tuple[str, ...] = ()
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    given: frozenset[tuple[str, str]] = frozenset()
+    losses: Mapping[str, float] = field(default_factory=dict)
+    nodes: int = 0
 
 
 @dataclass

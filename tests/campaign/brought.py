@@ -136,20 +136,27 @@ TOGETHER = (
     ("schedule.bin",),
     ("t.0.et", "groups.json"),
 )
-"""What is given to one `import`; any of it may be damaged."""
+"""What is given to one `import`, of which one file is damaged."""
 
 
-@kind("import", 24)
-def _import(rng: Any, project: Project) -> Case:
-    """Any file of one command: by structure, words, lines or bytes, or something else than one."""
-    given = rng.choice(TOGETHER)
-    name = rng.choice([*given, *(["t.1.et"] if "t.0.et" in given else [])])
-    path = f"{FOLDER}/{name}"
-    content, about = _damaged(rng, name, project.content[path])
-    words = ("import", *(str(project.root / FOLDER / one) for one in given))
-    words = (*words, "--out", str(project.root / _OUT))
-    names = (*(one.removesuffix(".0.et") for one in given), "my.toml")
-    return Case("import", f"{path}: {about}", {path: content, _OUT: "missing"}, words, None, names)
+def _register(name: str, given: tuple[str, ...]) -> None:
+    """Register the damages of one file, so that each reader has a row of its own."""
+
+    @kind(f"import {name}", 1)
+    def _import(rng: Any, project: Project) -> Case:
+        """By structure, words, lines or bytes, or something else than a file."""
+        path = f"{FOLDER}/{name}"
+        content, about = _damaged(rng, name, project.content[path])
+        words = ("import", *(str(project.root / FOLDER / one) for one in given))
+        words = (*words, "--out", str(project.root / _OUT))
+        names = (*(one.removesuffix(".0.et") for one in given), "my.toml")
+        files = {path: content, _OUT: "missing"}
+        return Case(f"import {name}", f"{path}: {about}", files, words, None, names)
+
+
+for _given in reversed(TOGETHER):
+    for _name in _given:
+        _register(_name, _given)
 
 
 def _damaged(rng: Any, name: str, content: bytes) -> tuple[bytes | str, str]:

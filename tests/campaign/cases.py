@@ -52,10 +52,12 @@ def kind(name: str, weight: int) -> Callable[[Maker], Maker]:
 
 
 def make(seed: int, number: int, project: Project, only: str = "") -> Case:
-    """Return the case of a number. only: of this kind, if it is one."""
+    """Return the case of a number. only: the kinds whose names begin so, in turn."""
     rng = mutate.generator(seed, number)
-    names = [only] if only else list(KINDS)
+    names = [name for name in KINDS if name.startswith(only)]
     name = rng.choices(names, [KINDS[one][0] for one in names])[0]
+    if only:
+        name = names[number % len(names)]
     return KINDS[name][1](rng, project)
 
 

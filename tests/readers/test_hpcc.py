@@ -17,6 +17,7 @@ from pyorch.base.fields import encode
 from pyorch.base.findings import Findings
 from pyorch.network import topology
 from pyorch.network.topology import Topology
+from pyorch.readers import arrow, hpcc
 from pyorch.traffic import base as traffic
 from pyorch.traffic import workloads
 from pyorch.traffic.messages import LONG
@@ -222,6 +223,48 @@ def test_many_flows_are_kept_as_columns(tmp_path: Path) -> None:
     shown = type(entry).shown(encode(entry))["columns"]
     assert shown["count"] == "1,001"
     assert shown["busiest sender"].startswith(f"{np.bincount(src, weights=sizes).argmax()}, ")
+
+
+@pytest.mark.parametrize("columns", [5, 6])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_many_flows_at_once_are_those_read_line_by_line(
+    columns: int, end: str, tmp_path: Path
+) -> None:
+    """Also with a start of 12 digits, without any, and with lines behind those that count."""
+    port = "100 " if columns == 6 else ""
+    lines = [
+        f"{n % 7} {7 + n % 3} {n % 8} {port}{n + 1} {n}{('', '.', '.000000000001')[n % 3]}"
+        for n in range(1500)
+    ]
+    text = (end or "\n").join(["1400", *lines]) + end
+
+    def tell(*said: object) -> None:
+        raise AssertionError(said)
+
+    fast = arrow.of_flows(text, 1400)
+    assert fast is not None
+    (tmp_path / "flow.txt").write_text(text.replace("1400", "1400 ", 1) + "\n#")
+    slow = hpcc.messages(tmp_path / "flow.txt", "flow.txt", tell)
+    assert slow is not None
+    assert (fast.names, fast.left_out) == (slow.names, slow.left_out)
+    assert fast.left_out == ["100 flows more than the 1400 that the first line says"]
+    for column in ("src", "dst", "sizes", "starts", "classes", "lines"):
+        assert np.array_equal(getattr(fast, column), getattr(slow, column)), column
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0 1 3 100 5 1.0000000000001", "0 1 8 100 5 1", "0 1 3 100 0 1", "0  1 3 100 5 1",
+        "0 1 3 5 1", "0 1 3 100 5 1e3", "0 1 3 100 9999999999999999 1", "0 1 3 100 5 9999999",
+        "200000 1 3 100 5 1", "0 1 3 100 5 1 7", "0 1.5 3 100 5 1", "", " 0 1 3 100 5 1",
+    ],
+)  # fmt: skip
+def test_what_is_no_usual_flow_is_left_to_the_other_reader(line: str) -> None:
+    """What needs rounding, and what is wrong."""
+    usual = "0 1 3 100 5 1\n" * 3
+    assert arrow.of_flows(f"6\n{usual}{usual}", 6) is not None
+    assert arrow.of_flows(f"7\n{usual}{line}\n{usual}", 7) is None
 
 
 def test_split_hosts_take_their_links_in_turn(tmp_path: Path) -> None:

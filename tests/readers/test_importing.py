@@ -233,11 +233,16 @@ def test_a_configuration_tells_what_it_lacks_and_what_is_not_used(tmp_path: Path
         "left out: 1 flows more than the 1 that the first line says",
     ):
         assert f"# {said}" in text or said in text, said
-    _write(tmp_path, config="ENABLE_QCN 0\nCC_MODE 3\nTOPOLOGY_FILE topology.txt\nHAS_WIN 1\n")
+    _write(tmp_path, config="ENABLE_QCN 0\nCC_MODE 3\nTOPOLOGY_FILE topology.txt\n")
     table, text = _imported(tmp_path, "config.txt")
     assert "congestion_control" not in table
     assert "# assumed: no congestion control" in text
-    assert "# left out: HAS_WIN 1" in text
+    assert "# assumed: HAS_WIN 1, as that simulator has it by default" in text
+    assert table["queue_pair"]["window_bdps"] == 1
+    _write(tmp_path, config="CC_MODE 3\nTOPOLOGY_FILE topology.txt\nHAS_WIN 0\n")
+    table, text = _imported(tmp_path, "config.txt")
+    assert "# left out: HAS_WIN 0: windows are as the congestion control has them" in text
+    assert "window_bdps" not in table.get("queue_pair", {})
 
 
 def test_a_fat_tree_tells_what_it_lacks_and_what_is_not_used(tmp_path: Path) -> None:

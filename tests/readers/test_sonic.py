@@ -183,3 +183,41 @@ def test_what_is_absent_is_assumed_and_what_is_not_used_is_told(tmp_path: Path) 
     assert "# left out: pg_profile_lookup.ini: it has no profile of 25000 Mb/s" in text
     assert "absent or 0 in a lossless profile, so ours: xoff, xon_offset, dynamic_th" in text
     assert "# assumed: the buffer has our size" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "rate", "said"),
+    [
+        (  # as the port with as many lanes
+            [{"speed": "50000", "lanes": "1,2"}, {"lanes": "3,4"}, {"lanes": "5,6"}],
+            "50Gbps",
+            "2 have no speed, but that of their lanes or of their alias",
+        ),
+        (  # as the alias says
+            [{"alias": f"fortyGigE0/{n}", "lanes": "1,2,3,4"} for n in range(3)],
+            "40Gbps",
+            "3 have no speed, but that of their lanes or of their alias",
+        ),
+        (  # lanes of two speeds tell nothing
+            [{"speed": s, "lanes": "1"} for s in ("10000", "25000", "25000")] + [{"lanes": "2"}],
+            "25Gbps",
+            "also 1 without a speed",
+        ),
+    ],
+)
+def test_ports_without_a_speed_have_that_of_their_lanes(
+    tmp_path: Path, rows: list[dict[str, str]], rate: str, said: str
+) -> None:
+    """Or of their alias; what tells nothing is assumed to be the most common one."""
+    ports = {f"Ethernet{n}": row for n, row in enumerate(rows)}
+    found, text = _imported(tmp_path, {"PORT": ports})
+    assert found["topology"]["rate"] == rate
+    assert said in text
+
+
+def test_a_switch_without_any_speed_is_refused_with_what_to_add(tmp_path: Path) -> None:
+    """Lanes alone do not say how fast they are."""
+    ports = {f"Ethernet{n}": {"lanes": "1,2,3,4", "alias": f"etp{n}"} for n in range(4)}
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, {"PORT": ports})
+    assert 'add "speed" to one port' in caught.value.render()

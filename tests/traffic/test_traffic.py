@@ -16,6 +16,7 @@ from pyorch.base.fields import encode
 from pyorch.base.findings import Findings
 from pyorch.network.topology import Topology
 from pyorch.readers import arrow
+from pyorch.readers.records import ABSENT
 from pyorch.traffic import base as traffic
 from pyorch.traffic import messages, workloads
 from pyorch.traffic.messages import LONG
@@ -580,6 +581,9 @@ def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
         wrong.to_parquet(tmp_path / "m.parquet")
         _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
         assert any(said in one for one in told), told
+    frame.drop(columns="src").to_parquet(tmp_path / "m.parquet")
+    _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+    assert "it has no column src or dst" in told[0]
     (tmp_path / "m.parquet").write_bytes(b"PAR1 nothing PAR1")
     _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
     assert "is not Parquet" in told[0]
@@ -635,7 +639,8 @@ def test_what_is_not_plain_is_read_cell_by_cell(text: str) -> None:
     assert arrow.of_csv(text.encode("latin-1"), None) is None
     found = arrow.of_csv(b"\xef\xbb\xbfsrc,dst,size,class\r\nh0,h1,5,\r\nh2,h1,7,3\r\n", None)
     assert found is not None
-    assert (found.src, found.sizes, found.classes) == (["h0", "h2"], [5, 7], [None, 3])
+    assert found.pairs() == [("h0", "h1"), ("h2", "h1")]
+    assert (found.sizes.tolist(), found.classes.tolist()) == ([5, 7], [ABSENT, 3])
 
 
 def test_columns_of_one_unit_need_no_look_at_each_cell() -> None:
@@ -643,8 +648,8 @@ def test_columns_of_one_unit_need_no_look_at_each_cell() -> None:
     text = b"src,dst,size,start\nh0,h1,5KiB,7us\nh2,h1,12KiB,\nh0,h2,1KiB,1000us\n"
     found = arrow.of_csv(text, None)
     assert found is not None
-    assert found.sizes == [5120, 12288, 1024]
-    assert found.starts == [7_000_000, None, 1_000_000_000]
+    assert found.sizes.tolist() == [5120, 12288, 1024]
+    assert found.starts.tolist() == [7_000_000, ABSENT, 1_000_000_000]
 
 
 BURSTS = {"kind": "incast", "dst": "h5", "degree": 3, "size": "10KB", "repeat": 4}

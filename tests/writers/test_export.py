@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyorch.base.findings import Findings
-from pyorch.cli.export import FORMATS, export
+from pyorch.base.units import is_number
+from pyorch.cli.export import FORMATS, export, scene_of
 from pyorch.kinds import activate
 from pyorch.network import topology
 from pyorch.network.topology import Topology
 from pyorch.readers import door
+from pyorch.readers.hpcc_config import keys_of
+from pyorch.readers.importing import experiment
+from pyorch.study import Study
 from pyorch.traffic import base as traffic
 from pyorch.writers.scenes import Scene, Written
 
@@ -110,7 +115,7 @@ def test_networks_and_flows_come_back(
     """Every node, link, rate, delay and flow, and in our formats who waits for whom."""
     network = _network(tables[0], tmp_path)
     flows = _flows({"messages": tables[1]}, network, tmp_path)
-    scene = Scene(network, flows, "explicit", 10 * SECOND, 1000, "dcqcn", ("pfc",))
+    scene = Scene(network, flows, "explicit", 10 * SECOND, "dcqcn", ("pfc",))
     again, found, written = _read_back(kind, scene, tmp_path)
     names = np.array(network.names)
     if kind == "hpcc":  # calls nodes by their numbers, and lists flows by their starts
@@ -126,7 +131,6 @@ def test_networks_and_flows_come_back(
     waiting = 0 if flows.waits is None else len(set(flows.waits.flows.tolist()))
     if kind == "hpcc":
         assert any("wait for others" in line for line in written.left_out) == (waiting > 0)
-        assert "CC_MODE 1" in written.files["config.txt"]
     elif waiting and flows.waits is not None:
         assert found.waits is not None
         for column in ("flows", "after", "delays"):
@@ -146,7 +150,7 @@ def test_a_fat_tree_comes_back_from_htsim(tmp_path: Path) -> None:
         {"src": "h6", "dst": "h3", "size": "3GB"},
     ]
     flows = _flows({"messages": messages}, network, tmp_path)
-    again, found, written = _read_back("htsim", Scene(network, flows, "fat_tree", 1, 1), tmp_path)
+    again, found, written = _read_back("htsim", Scene(network, flows, "fat_tree", 1), tmp_path)
     assert _links(network, _of_htsim(network)) == _links(again, np.array(again.names))
     assert found.sizes.tolist() == flows.sizes.tolist()[:-1]
     assert found.starts.tolist() == flows.starts.tolist()[:-1]
@@ -174,7 +178,7 @@ def test_what_cannot_be_said_is_listed(tmp_path: Path) -> None:
     assert entry is not None
     flows = traffic.flows([entry], network, 1, SECOND)
     for kind, write in FORMATS.items():
-        said = "\n".join(write(Scene(network, flows, "star", 1, 1, "swift", ("gfc",))).left_out)
+        said = "\n".join(write(Scene(network, flows, "star", 1, "swift", ("gfc",))).left_out)
         assert "1 flows without an end" in said
         assert "1 flows with a cap" in said
         assert "1 links that fail during the run" in said
@@ -202,6 +206,134 @@ def test_the_command_writes_into_a_folder_and_overwrites_nothing(
     assert "did you mean 'goal'" in capsys.readouterr().err
 
 
+OWN = """title = "t"
+question = "q?"
+source = "own"
+flow_control = ["pfc"]
+{top}
+[run]
+duration = "{ms}ms"
+[topology]
+kind = "explicit"
+rate = "25Gbps"
+delay = "1us"
+hosts = ["h0", "h1"]
+switches = ["s0", "s1"]
+links = [
+  {{ between = ["h0", "s0"], rate = "25Gbps", delay = "1us" }},
+  {{ between = ["h1", "s1"], rate = "25Gbps", delay = "1us" }},
+  {{ between = ["s0", "s1"], rate = "100Gbps", delay = "2us" }},
+]
+[buffer]
+size = "{mib}MiB"
+[queue_pair]
+payload_size = "{payload}B"
+ack_every = {every}
+window_bdps = {window}
+[port]
+loss_rate = {loss}
+[[node]]
+names = ["s0:s1", "s1:s0"]
+port = {{ loss_rate = 0.25 }}
+[[traffic]]
+kind = "messages"
+messages = [{{ src = "h0", dst = "h1", size = "1MB" }}]
+{more}"""
+CONTROLLED = {
+    "": "",
+    "dcqcn": """[dcqcn]
+alpha_interval = "{a}us"
+decrease_interval = "{b}us"
+increase_interval = "{c}us"
+gain = 0.125
+clamp_target = true
+fast_recovery = 3
+additive_increase = "7Mbps"
+hyper_increase = "77Mbps"
+min_rate = "9Mbps"
+[ecn-marking]
+kmin = "{kmin}KB"
+kmax = "{kmax}KB"
+pmax = 0.75
+reference_rate = "{reference}Gbps"
+""",
+    "hpcc": "[hpcc]\neta = 0.875\nmax_stage = 2\nadditive_increase = '40Mbps'\n",
+    "timely": "[timely]\nadditive_increase = '8Mbps'\nmin_rate = '10Mbps'\n",
+    "dctcp": "[dctcp]\ngain = 0.25\n[ecn-marking]\nkmin = '{kmin}KB'\nkmax = '{kmax}KB'\n",
+}
+"""What the HPCC simulator knows of each congestion control, too."""
+
+
+def _scene(file: Path) -> Scene:
+    planned = Study.load(file).plan()
+    return scene_of(planned.specs[0], planned.experiment.types)
+
+
+def _rounded(value: object) -> object:
+    return float(str(value)) if is_number(str(value)) else str(value).lower()
+
+
+@pytest.mark.parametrize("control", CONTROLLED)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_settings_come_back_from_hpcc(tmp_path: Path, control: str, seed: int) -> None:
+    """By `import` of what `export` wrote: buffer, losses, marks by rate, windows and senders."""
+    draw = random.Random(f"{control}{seed}")  # noqa: S311 (cases, not keys)
+    numbers = {name: draw.randint(1, 400) for name in "abc"}
+    numbers |= {"kmin": 4 * draw.randint(1, 100), "reference": draw.choice([0, 25, 100])}
+    numbers["kmax"] = numbers["kmin"] * draw.randint(1, 5)
+    top = f'congestion_control = "{control}"\n' if control else ""
+    more = CONTROLLED[control].format(**numbers)
+    top += 'agents = ["ecn-marking"]\n' if "ecn-marking" in more else ""
+    text = OWN.format(
+        top=top,
+        more=more,
+        ms=draw.randint(1, 5000),
+        mib=draw.randint(2, 64),
+        payload=draw.randint(64, 4096),
+        every=draw.randint(1, 16),
+        window=draw.randint(0, 1) if control in ("", "dcqcn") else 0,
+        loss=draw.choice([0, 0.5, 1e-7]),
+    )
+    (tmp_path / "own.toml").write_text(text)
+    ours = _scene(tmp_path / "own.toml")
+    for name, content in FORMATS["hpcc"](ours).files.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "again.toml").write_text(experiment([tmp_path / "config.txt"], tmp_path))
+    again = _scene(tmp_path / "again.toml")
+    assert (again.control, again.flow_control) == (control, ("pfc",))
+    assert again.duration == ours.duration
+    assert sorted(again.losses.values()) == sorted(ours.losses.values())
+    keys = {(section, key) for section, key, _ in keys_of(control or None).values()}
+    keys |= {("queue_pair", "window_bdps"), *(("ecn-marking", key) for key in ("pmax", "at"))}
+    for section, key in keys - {("run", "duration")}:
+        if key in ours.settings.get(section, {}) and key != "additive_increase":
+            one, other = (_rounded(of.settings[section][key]) for of in (ours, again))
+            assert one == other, (section, key)
+    # thresholds and increases may be for another rate: what is written of them is the same
+    assert FORMATS["hpcc"](again).files == FORMATS["hpcc"](ours).files
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("buffer.size=12MB", "buffer.size is 12MB: BUFFER_SIZE 11 rounds it"),
+        ("buffer.alpha=0.5", "buffer.alpha = 0.5: its configuration has no key for it"),
+        ("queue_pair.window_bdps=0.5", "queue_pair.window_bdps = 0.5: HAS_WIN 1 is one BDP"),
+        ("ecn-marking.at=Enqueue", "ecn-marking.at = Enqueue: it marks at dequeue"),
+        ("ecn-marking.kmin=1B", "2 thresholds of ECN are no whole KB: they are rounded"),
+    ],
+)
+def test_settings_that_hpcc_cannot_have_are_listed(tmp_path: Path, setting: str, said: str) -> None:
+    """Each by its key."""
+    more = CONTROLLED["dcqcn"].format(a=1, b=2, c=3, kmin=4, kmax=40, reference=0)
+    top = 'congestion_control = "dcqcn"\nagents = ["ecn-marking"]\n'
+    numbers = {"ms": 1, "mib": 16, "payload": 1000, "every": 1, "window": 0, "loss": 0}
+    (tmp_path / "own.toml").write_text(OWN.format(top=top, more=more, **numbers))
+    planned = Study.load(tmp_path / "own.toml", overrides=[setting]).plan()
+    scene = scene_of(planned.specs[0], planned.experiment.types)
+    assert said in FORMATS["hpcc"](scene).left_out
+
+
 @given(_tables())
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -215,7 +347,7 @@ def test_flows_come_back_from_goal(
     for one in messages:  # who may wait for whom depends on the ranks: tests of GOAL have that
         one.pop("after", None), one.pop("delay", None)
     flows = _flows({"messages": messages}, network, tmp_path)
-    scene = Scene(network, flows, "explicit", 10 * SECOND, 1000, "dcqcn", ("pfc",))
+    scene = Scene(network, flows, "explicit", 10 * SECOND, "dcqcn", ("pfc",))
     written = door.writers()["goal"](scene)
     assert "the network: GOAL has none" in written.left_out
     (tmp_path / "schedule.goal").write_text(written.files["schedule.goal"], encoding="utf-8")
