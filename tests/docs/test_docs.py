@@ -21,8 +21,11 @@ from tools.docs import build_site, commands, write_source
 from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
-#: Pages in which one looks things up, and that nobody reads from the beginning.
-LONG = ("architecture", "flows", "performance", "reliability", "reproduction", "studies-ai")
+#: Pages in which one looks things up, or of which results write a part.
+LONG = (
+    *("architecture", "bakeoff", "flows", "performance", "reliability", "reproduction"),
+    "studies-ai",
+)
 
 
 @pytest.mark.slow
