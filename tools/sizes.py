@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_385, "traffic"),
+    _feature("traffic", 2_540, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_615, "base"),
     _feature("a run", 1_110, "run"),
@@ -48,7 +48,7 @@ FEATURES = (
     _feature("metrics", 2_220, "metrics"),
     _feature(
         "lost time and the load of links",
-        1_560,
+        1_580,
         "metrics/chain.py metrics/losses.py metrics/loads.py metrics/job_kinds.py "
         "report/figures/lost.py report/figures/linkload.py report/figures/loadmap.py",
     ),
@@ -78,7 +78,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_140, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
-    _feature("jobs of ranks", 4_130, "addons/jobs"),
+    _feature("jobs of ranks", 4_940, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

@@ -249,9 +249,10 @@ def _shared(stage: _Stage) -> Iterator[Problem]:
     flows = traffic.flows(setting.traffic, stage.network, stage.spec.seed, duration)
     if flows.connections is None:
         return
-    follow = flows.groups[flows.connections.flows]
+    made = flows.connections
+    follow = {*made.messages.tolist(), *made.flows.tolist()}
     for entry in shared:
-        if count := int((follow == entry).sum()):
+        if count := len(follow & set(flows.of_entry(entry).tolist())):
             yield Problem(
                 f"traffic.{entry}.connection",
                 f"{count:,} flows use the connection of another, and frames tell only the "

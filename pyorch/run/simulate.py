@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import NodeAttributes, RunSection, Setting
     from pyorch.traffic.base import Flows
+    from pyorch.traffic.connections import Connections
 
     Tables = dict[str, dict[str, NDArray[Any]]]
 
@@ -259,12 +260,19 @@ def _add_flows(simulation: Simulation, flows: Flows) -> None:
     if flows.nics is not None and len(flows.nics):
         nics = flows.nics
         simulation.SetNics(nics.flows, nics.leaves, nics.arrives, len(nics))
-    if flows.connections is not None and len(flows.connections):
-        shared = flows.connections
-        simulation.SetConnections(shared.flows, shared.connections, len(shared))
+    if flows.connections is not None:
+        _connect(simulation, flows.connections)
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
     _set_paths(simulation, flows)
+
+
+def _connect(simulation: Simulation, made: Connections) -> None:
+    if len(made.messages):
+        simulation.AddShares(made.messages, made.sizes, len(made.messages))
+    if len(made.flows):
+        simulation.SetConnections(made.flows, made.queue_pairs, len(made.flows))
+    simulation.SetSourcePorts(made.owners, made.ports, len(made.owners))
 
 
 def _set_paths(simulation: Simulation, flows: Flows) -> None:
@@ -275,7 +283,7 @@ def _set_paths(simulation: Simulation, flows: Flows) -> None:
     if flows.ack_paths:
         simulation.SetAckPaths(*flat(flows.ack_paths), len(flows.ack_paths))
     if flows.ack_reverse:
-        reverse = flows.ack_reverse
+        reverse = flows.ack_reverse_of_all()
         numbers, ways = _array(list(reverse), "uint32"), _array(list(reverse.values()), "uint8")
         simulation.SetAckRouting(numbers, ways, len(reverse))
 

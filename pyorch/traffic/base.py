@@ -34,6 +34,13 @@ from pyorch.base.fields import (
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import whole
 from pyorch.network.topology import Topology
+from pyorch.traffic.connections import (
+    MOST_QUEUE_PAIRS,
+    Connections,
+    Use,
+    connect,
+    source_ports,
+)
 from pyorch.traffic.parts import Parts
 from pyorch.traffic.paths import AckPath, NodePath, PathBook, check_path
 
@@ -83,20 +90,6 @@ class Nics:
 
 
 @dataclass(frozen=True)
-class Connections:
-    """Flows that are messages on the connection of another flow, which has its own; shape (flows,).
-
-    connections: for each, that other flow.
-    """
-
-    flows: npt.NDArray[np.uint32]
-    connections: npt.NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.flows)
-
-
-@dataclass(frozen=True)
 class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
@@ -106,8 +99,8 @@ class Flows:
     of all nodes from source to destination. ack_paths: the same from destination to source.
     ack_reverse: flow -> whether its ACKs take its path backwards, else ECMP; those of a flow in
     neither take its path backwards, if it has one. waits: between flows, if any. nics: numbers of
-    flows that leave or arrive by other hosts of their servers, and these hosts. connections:
-    flows that use the connection of another one.
+    flows that leave or arrive by other hosts of their servers, and these hosts. connections: of
+    flows that do not have a queue pair each.
     """
 
     src: npt.NDArray[np.uint32]
@@ -143,6 +136,16 @@ class Flows:
             dst[inside] = src[inside]
         return src, dst
 
+    def ack_reverse_of_all(self) -> dict[int, bool]:
+        """Return `ack_reverse` with the shares of messages, which are as their messages."""
+        messages = [] if self.connections is None else self.connections.messages.tolist()
+        shares = {
+            share: self.ack_reverse[message]
+            for share, message in enumerate(messages, start=len(self))
+            if message in self.ack_reverse
+        }
+        return self.ack_reverse | shares
+
     def of_entry(self, number: int) -> npt.NDArray[np.int64]:
         """Return the flows of the traffic entry with a number."""
         return np.flatnonzero(self.groups == number)
@@ -153,7 +156,7 @@ class Block:
     """The flows of one entry; numbers stand for all flows.
 
     paths: by flow, all its nodes. own_paths: by flow, its path and that of its ACKs, as in entries.
-    waits: between these flows.
+    waits: between these flows. channels: only flows of one channel share a connection.
     """
 
     src: npt.NDArray[np.uint32]
@@ -164,6 +167,7 @@ class Block:
     paths: Sequence[npt.NDArray[np.uint32]] = ()
     own_paths: Sequence[tuple[list[str] | None, str | list[str] | None]] = ()
     waits: Waits | None = None
+    channels: npt.NDArray[np.int64] | int = 0
 
 
 @dataclass(frozen=True)
@@ -271,7 +275,7 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
-    left_out = frozenset({"connection", "nic", "start_jitter"})
+    left_out = frozenset({"connection", "nic", "queue_pairs", "split", "start_jitter"})
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -294,6 +298,18 @@ class TrafficTable(Kind):
         default="message",
         description="One for each message; or one for all messages of the entry from a host to "
         "another: they go one after the other, and congestion control and path persist.",
+    )
+    queue_pairs: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_QUEUE_PAIRS,
+        description="Queue pairs of a connection of a pair, each with a path, an order and a "
+        "congestion control of its own (NCCL_IB_QPS_PER_CONNECTION).",
+    )
+    split: Literal["round-robin", "all"] = Field(
+        default="round-robin",
+        description="How they carry the messages: one each, in turn; or each message on all, in "
+        "shares of a multiple of 128 B (NCCL_IB_SPLIT_DATA_ON_QPS).",
     )
     path: NodePath | None = Field(
         default=None, description="All nodes from source to destination, of a single flow."
@@ -484,7 +500,7 @@ def flows(tables: Sequence[TrafficTable], network: Topology, seed: int, duration
             later = random.integers(0, table.start_jitter + 1, size=len(block.src))
             block = replace(block, starts=block.starts + later)
         blocks.append(block)
-    return _join(blocks, tables, network)
+    return _join(blocks, tables, network, seed)
 
 
 def generator_of(seed: int, number: int) -> np.random.Generator:
@@ -565,21 +581,22 @@ def _check_common(table: TrafficTable, check: Check) -> None:
     elif table.nic == "hash" and network.scale_up is not None:
         what = "a GPU behind a scale-up domain has one NIC of its own"
         check.add("nic", what, "'own' or 'rail' with topology.scale_up")
-    if table.connection == "pair":
-        _check_connection(table, check)
+    _check_connection(table, check)
     if table.label is not None and not table.label:
         check.add("label", "empty", "any text")
 
 
 def _check_connection(table: TrafficTable, check: Check) -> None:
-    """What the messages of one connection cannot have."""
+    """What the messages of one connection cannot have, and those with one each."""
+    if table.connection == "message":
+        if table.queue_pairs > 1:
+            what = "a message with a connection of its own has one queue pair"
+            check.add("queue_pairs", what, "1", 'set connection = "pair"')
+        return
     for key, value in (("on", table.on), ("path", table.path), ("paths", table.paths)):
         if value is not None:
-            allowed = f"'message' with {key!r}"
-            check.add("connection", "bursts and paths are of single flows", allowed)
-    if table.nic != "own":
-        what = "the messages between two hosts may go by different NICs"
-        check.add("connection", what, "'message' with 'nic'")
+            what = "bursts and paths are of messages with a connection each"
+            check.add("connection", what, f"'message' with {key!r}", 'set connection = "message"')
 
 
 def _check_paths(table: TrafficTable, check: Check) -> None:
@@ -629,7 +646,9 @@ def _check_list(table: TrafficTable, key: str, paths: list[list[str]], check: Ch
         seen.add(ends)
 
 
-def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology) -> Flows:
+def _join(
+    blocks: list[Block], tables: Sequence[TrafficTable], network: Topology, seed: int
+) -> Flows:
     counts = [len(block.src) for block in blocks]
 
     def column(values: Sequence[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -673,27 +692,35 @@ def _join(blocks: list[Block], tables: Sequence[TrafficTable], network: Topology
         if table.path is not None or table.ack_path is not None:
             for flow in numbers:
                 book.add(flow, table.path, table.ack_path)
-    connections = _connections_of(result, [table.connection for table in tables])
-    return replace(result, connections=connections)
+    channels = column([block.channels for block in blocks], np.int64)
+    return replace(result, connections=_connections_of(result, tables, channels, network, seed))
 
 
-def _connections_of(flows: Flows, choices: Sequence[str]) -> Connections | None:
-    """Return which flows share connections. choices: `connection`, by entry."""
-    shared = [entry for entry, choice in enumerate(choices) if choice == "pair"]
-    if not shared:
+def _connections_of(
+    flows: Flows,
+    tables: Sequence[TrafficTable],
+    channels: npt.NDArray[np.int64],
+    network: Topology,
+    seed: int,
+) -> Connections | None:
+    """Return the connections of pairs; what stays in a scale-up domain has none."""
+    paired = [number for number, table in enumerate(tables) if table.connection == "pair"]
+    src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(network))
+    chosen = np.flatnonzero(np.isin(flows.groups, paired) & (src != dst))
+    if not len(chosen):
         return None
-    chosen = np.flatnonzero(np.isin(flows.groups, shared))
-    for flow in chosen.tolist():
-        if flows.sizes[flow] == 0 or flow in flows.paths:
+    for flow in chosen[flows.sizes[chosen] == 0].tolist() + list(flows.paths):
+        if flows.groups[flow] in paired:
             what = f"flow {flow} is endless or has a path of its own"
             at = f"traffic.{flows.groups[flow]}.connection"
             raise UserError([Problem(at, what, "'message' for such flows", None)])
-    columns = (flows.groups, flows.src, flows.dst, flows.classes)
+    columns = (flows.groups, flows.src, flows.dst, src, dst, flows.classes, channels)
     keys = np.stack([column[chosen].astype(np.int64) for column in columns])
-    _, first, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-    connections = chosen[first][which.reshape(-1)]
-    follows = connections != chosen
-    return Connections(chosen[follows].astype(np.uint32), connections[follows].astype(np.uint32))
+    uses = [Use(table.queue_pairs, table.split) for table in tables]
+    of_flow = [uses[group] for group in flows.groups[chosen].tolist()]
+    made, of = connect(chosen, keys, flows.sizes[chosen].astype(np.int64), of_flow, len(flows))
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(0,))))
+    return replace(made, ports=source_ports(src[of], dst[of], len(network.names), random))
 
 
 def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | None:

@@ -90,9 +90,11 @@ hosts = ["h0..h3"]
 size = "1KB"
 [[traffic]]
 kind = "collective"
+connection = "message"
 file = "jobs.json"
 [[traffic]]
 kind = "collective"
+connection = "message"
 file = "jobs.toml"
 [[fault]]
 kind = "slow_receiver"

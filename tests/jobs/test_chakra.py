@@ -184,6 +184,7 @@ def test_a_trace_takes_what_its_schedule_takes(tmp_path: Path) -> None:
         """
 [[traffic]]
 kind = "goal"
+connection = "message"
 label = "job"
 file = "pair.goal"
 [[metric]]
@@ -570,7 +571,8 @@ def test_names_reach_metrics_and_figures(tmp_path: Path) -> None:
     text += '[[metric]]\nname = "rounds"\nkind = "iteration_time"\ntraffic = "job"\n'
     others = {"kind": "messages", "messages": [{"src": "h2", "dst": "h6", "size": "5MB"}]}
     for variant, entry in (("trace", trace), ("direct", direct)):
-        entries = [{"label": "job", "hosts": hosts, **entry}, others]
+        job = {"label": "job", "connection": "message", "hosts": hosts}
+        entries = [{**job, **entry}, others]
         text += f"[variants.{variant}]\ntraffic = {inline(entries)}\n"
     text += '[[figure]]\nname = "lost"\nkind = "lost"\ntraffic = "job"\ncolumns = "variant"\n'
     text += '[[figure]]\nname = "ranks"\nkind = "rank_timeline"\ncolumns = "variant"\n'

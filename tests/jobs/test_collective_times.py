@@ -298,6 +298,7 @@ delay = "1us"
 ack_every = 1000000
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [{ name = "one", operation = "all_reduce", size = "50KB" }]
 [[metric]]

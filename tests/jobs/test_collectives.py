@@ -260,7 +260,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             {"algorithm": "tree"},
             (
                 "job.json: collective[0].algorithm: unknown algorithm of all_gather 'tree'\n"
-                "    allowed: ring, doubling"
+                "    allowed: ring, doubling, tuned"
             ),
         ),
         (
@@ -377,6 +377,7 @@ run.duration = "1ms"
 topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [{ name = "sum", operation = "all_reduce", size = "4KB" }]
 [[metric]]
@@ -497,6 +498,7 @@ delay = "1us"
 ack_every = 1000000
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [
   { name = "first", operation = "all_reduce", algorithm = "ring", size = "50KB" },

@@ -300,6 +300,7 @@ def test_times_of_servers_are_the_closed_forms(tmp_path: Path) -> None:
         + """
 [[traffic]]
 kind = "goal"
+connection = "message"
 label = "job"
 file = "two.goal"
 ranks = "servers"
@@ -535,6 +536,7 @@ def test_times_in_the_simulator_are_the_closed_forms(tmp_path: Path) -> None:
         """
 [[traffic]]
 kind = "goal"
+connection = "message"
 label = "job"
 file = "ping.goal"
 start = "1us"

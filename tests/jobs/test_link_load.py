@@ -274,6 +274,7 @@ rate = "100Gbps"
 delay = "1us"
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [
   { name = "ring", operation = "all_reduce", algorithm = "ring", size = "1200KB" },
@@ -294,6 +295,7 @@ rate = "100Gbps"
 delay = "1us"
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [{ name = "last", operation = "all_to_all", size = "400KB" }]
 """

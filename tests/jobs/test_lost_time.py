@@ -244,6 +244,7 @@ alpha = 8
 ack_every = 1000000
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = [{ name = "swap", operation = "all_reduce", size = "2MB", hosts = ["h0", "h4"] }]
 [[trace]]
@@ -287,7 +288,7 @@ host = "h4"
 "traffic.job.collectives.swap.step_delay" = "10us"
 "traffic.job.stragglers" = [{ hosts = "h4", slowdown = 1.5 }]
 """
-JOB: dict[str, Any] = {"kind": "collective", "label": "job"}
+JOB: dict[str, Any] = {"kind": "collective", "connection": "message", "label": "job"}
 JOB["collectives"] = [
     {
         "name": "swap",

@@ -52,6 +52,7 @@ hosts_per_server = 8
 scale_up = {{ rate = "{RATE}bps", delay = "{DELAY}ps" }}
 [[traffic]]
 kind = "collective"
+connection = "message"
 label = "job"
 collectives = []
 [[metric]]

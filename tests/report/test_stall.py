@@ -96,6 +96,7 @@ run.duration = "1ms"
 topology = { kind = "star", hosts = 2, rate = "10Gbps", delay = "1us" }
 [[traffic]]
 kind = "goal"
+connection = "message"
 file = "job.goal"
 """
     (tmp_path / "job.goal").write_text(

@@ -58,6 +58,7 @@ size = "30KB"
 
 [[traffic]]
 kind = "collective"
+connection = "message"
 collectives = [
     { name = "g", operation = "all_reduce", algorithm = "ring", size = "64KB" },
     { name = "h", operation = "all_gather", algorithm = "ring", size = "64KB", after = ["g"] },

@@ -251,6 +251,7 @@ stop_when_done = true
 
 [[traffic]]
 kind = "goal"
+connection = "message"
 schedule = """
 num_ranks 2
 rank 0 {

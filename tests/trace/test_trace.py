@@ -121,6 +121,15 @@ flow_control = ["credit"]
 "buffer.xon" = "400KB"
 "credit.buffer" = "100KB"
 
+[variants.pairs]
+run.stop_when_done = "acked"
+"traffic.0.connection" = "pair"
+"traffic.0.messages" = [
+  { src = "h1", dst = "h3", size = "2500B" },
+  { src = "h1", dst = "h3", size = "1500B" },
+  { src = "h1", dst = "h3", size = "900B" },
+]
+
 [variants.PFFC]
 flow_control = ["pffc"]
 
@@ -190,12 +199,14 @@ FIELDS = [
     "ip.checksum.status",
     "ip.dsfield.dscp",
     "ip.dsfield.ecn",
+    "udp.srcport",
     "udp.dstport",
     "infiniband.bth.opcode",
     "infiniband.bth.psn",
     "infiniband.bth.destqp",
     "infiniband.bth.a",
     "infiniband.aeth.syndrome",
+    "infiniband.aeth.msn",
     "infiniband.reth.dmalen",
     "infiniband.payload",
     "macc.opcode",
@@ -428,6 +439,22 @@ def test_roce_packets_are_named(study: Callable[[str], Run]) -> None:
     assert set(cnps["frame.len"]) == {"82"}
     assert set(cnps["ip.dsfield.dscp"]) == {"48"}
     assert set(received["ip.ttl"][received["ip.dst"] == "10.0.0.4"]) == {"63"}  # one switch
+
+
+@pytest.mark.cpp
+def test_each_message_of_a_connection_is_a_write(study: Callable[[str], Run]) -> None:
+    """Of its own length, on one queue pair with one source port; ACKs count the messages."""
+    frames = decode(study("pairs").pcaps / "h1-s0.pcap")
+    data = frames[frames["ip.src"] == "10.0.0.2"]
+    opcodes = data["infiniband.bth.opcode"].astype(int).tolist()
+    assert opcodes == [FIRST, MIDDLE, LAST, FIRST, LAST, ONLY]
+    assert data["infiniband.bth.psn"].astype(int).tolist() == list(range(6))
+    lengths = data["infiniband.reth.dmalen"]
+    assert lengths[lengths != ""].tolist() == ["2500", "1500", "900"]
+    answers = frames[frames["ip.src"] == "10.0.0.4"]
+    assert answers["infiniband.aeth.msn"].astype(int).tolist() == [0, 0, 1, 1, 2, 3]
+    assert len(set(frames["udp.srcport"])) == 1
+    assert set(data["infiniband.bth.destqp"]) == {"0x000002"}
 
 
 @pytest.mark.cpp

@@ -347,7 +347,7 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
                 "    allowed: greedy, cycle, ring, incast, permutation, all_to_all, poisson, "
-                "messages, collective, goal, chakra\n"
+                "messages, goal, chakra, collective, transformer, workload\n"
                 "    hint: did you mean 'greedy'?"
             ),
         ),
@@ -664,9 +664,8 @@ def test_messages_of_a_pair_share_a_connection() -> None:
     tables = [resolve(entry)[0] for entry in ({**EVERY, "connection": "pair"}, EVERY)]
     flows = traffic.flows([table for table in tables if table], STAR, 1, MS)
     assert flows.connections is not None
-    found = dict(
-        zip(flows.connections.flows.tolist(), flows.connections.connections.tolist(), strict=True)
-    )
+    made = flows.connections
+    found = dict(zip(made.flows.tolist(), made.queue_pairs.tolist(), strict=True))
     expected = {}
     first: dict[tuple[int, int], int] = {}
     for flow, ends in enumerate(pairs(flows)):
@@ -676,19 +675,6 @@ def test_messages_of_a_pair_share_a_connection() -> None:
     assert len(first) > 2
     assert len(found) == 12 - len(first)
     assert make(EVERY).connections is None
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        ({"on": "1us", "off": "1us"}, "bursts and paths are of single flows"),
-        ({"nic": "hash"}, "may go by different NICs"),
-    ],
-)
-def test_what_a_connection_of_several_messages_cannot_have(more: dict[str, Any], told: str) -> None:
-    """The key, what is wrong, and what is allowed are told."""
-    _, problems = resolve({**EVERY, "connection": "pair", **more})
-    assert any("connection" in problem and told in problem for problem in problems), problems
 
 
 def test_no_message_follows_an_endless_flow() -> None:

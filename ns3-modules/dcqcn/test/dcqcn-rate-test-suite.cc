@@ -1071,6 +1071,7 @@ class NextMessageTest : public TestCase
                     next.begins,
                     (shared && interval == "10ms" ? next.left : facade::tests::NextMessage::LINE),
                     "the second one, increases " << interval);
+                NS_TEST_EXPECT_MSG_EQ(next.silent, 0, "nothing is traced while nothing is sent");
             }
         }
     }

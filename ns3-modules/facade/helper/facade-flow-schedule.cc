@@ -123,7 +123,7 @@ FlowSchedule::Begin(const std::vector<uint32_t>& origins)
     for (uint32_t flow = 0; flow < m_flows.size(); ++flow)
     {
         Step& step = m_flows[flow];
-        if (!step.left)
+        if (!step.left && !m_queuePairs[flow]->IsShare()) // which starts with its message
         {
             step.earliest = std::max(step.earliest, m_queuePairs[flow]->GetDemand().start);
             byStart.push_back(flow);

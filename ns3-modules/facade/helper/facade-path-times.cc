@@ -22,15 +22,18 @@ using lossless::NEVER;
 int64_t
 PathTimes::IdealTime(const QueuePair& queuePair, const Hops& hops) const
 {
-    if (queuePair.GetDemand().bytes == 0 || hops.empty())
+    const uint64_t bytes = queuePair.GetMessageBytes();
+    if (bytes == 0 || hops.empty())
     {
         return -1;
     }
     // The last packet leaves hop i when it has arrived there and its predecessor has left; packets
     // are spaced by the sender's NIC or the slowest link so far. All packets but the last are full.
-    const uint64_t packets = queuePair.GetPackets();
-    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(queuePair.GetPayload(0)) : 0;
-    const int64_t last = queuePair.GetFrameBytes(queuePair.GetPayload(packets - 1));
+    const uint64_t packets = queuePair.CountPackets(bytes);
+    const uint32_t payload = queuePair.GetPayloadSize();
+    const int64_t full = packets > 1 ? queuePair.GetFrameBytes(payload) : 0;
+    const int64_t last =
+        queuePair.GetFrameBytes(static_cast<uint32_t>(bytes - (packets - 1) * payload));
     const auto trainOf = [packets](uint64_t gaps, int64_t gap) {
         const auto train = static_cast<lossless::Int128>(gaps) * gap;
         return packets == 1 ? 0 : train > NEVER ? NEVER : static_cast<int64_t>(train);

@@ -332,6 +332,20 @@ Simulation::SetConnections(const uint32_t* flows, const uint32_t* connections, u
 }
 
 void
+Simulation::SetSourcePorts(const uint32_t* flows, const uint16_t* ports, uint32_t n)
+{
+    m_impl->fabric->RequireOpen("SetSourcePorts");
+    m_impl->traffic.SetSourcePorts(flows, ports, n);
+}
+
+uint32_t
+Simulation::AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n)
+{
+    m_impl->fabric->RequireOpen("AddShares");
+    return m_impl->traffic.AddShares(messages, sizes, n);
+}
+
+void
 Simulation::SetPath(uint32_t flow, const uint32_t* nodes, uint32_t n)
 {
     SetPaths(&flow, &n, nodes, 1);

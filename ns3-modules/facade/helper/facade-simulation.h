@@ -193,11 +193,21 @@ class Simulation
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// Let flows be messages on one connection (queue pair), sent one after the other in the order
     /// of their starts. All have the same hosts, class, rate and window; none is endless, sent in
-    /// bursts, on a fixed path or on a scale-up domain.
+    /// bursts, on a fixed path or inside a scale-up domain.
     /// @param flows their numbers, without that of the connection.
     /// @param connections for each, the flow whose connection it uses, which uses its own. Frames
     /// carry its number. @param n length of the two.
     void SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n);
+    /// Give queue pairs UDP source ports, from which ECMP takes the hash of their frames. Others
+    /// have a hash of their own number.
+    /// @param flows whose queue pairs they are. @param ports above 0. @param n length of the two.
+    void SetSourcePorts(const uint32_t* flows, const uint16_t* ports, uint32_t n);
+    /// Cut shares off messages, which start and end with them: a message has arrived when all of
+    /// its shares have, and its row of the table "flow" is of all of them. A share is a flow with
+    /// a number and a queue pair of its own, unless SetConnections is used. After SetNics.
+    /// @param messages flows whose shares they are. @param sizes bytes; the message keeps the rest,
+    /// at least a byte. @param n number of shares. @return the number of the first one.
+    uint32_t AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n);
     /// Let a flow send only in bursts.
     /// @param flow its number. @param on ps. @param off ps between bursts.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);

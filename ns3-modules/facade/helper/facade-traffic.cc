@@ -291,6 +291,47 @@ Traffic::SetConnections(const uint32_t* flows, const uint32_t* connections, uint
 }
 
 void
+Traffic::SetSourcePorts(const uint32_t* flows, const uint16_t* ports, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        if (ports[i] == 0)
+        {
+            Refuse("flow ", flows[i], " cannot have source port 0");
+        }
+        GetFlow(flows[i]).SetSourcePort(ports[i]);
+    }
+}
+
+uint32_t
+Traffic::AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n)
+{
+    const auto first = static_cast<uint32_t>(m_demands.size());
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        const uint32_t message = messages[i];
+        QueuePair& whole = GetFlow(message);
+        const QueuePair::Demand demand = m_demands[message];
+        if (sizes[i] == 0 || sizes[i] >= demand.bytes || whole.IsShare())
+        {
+            Refuse("flow ",
+                   message,
+                   " cannot give away ",
+                   sizes[i],
+                   " B as a share; a message keeps at least a byte, and a share has no shares");
+        }
+        m_demands[message].bytes -= sizes[i];
+        m_demands.push_back(demand);
+        m_demands.back().bytes = sizes[i];
+        m_ends.emplace_back(m_ends[message]);
+        m_queuePairs.push_back(m_fabric.Make<QueuePair>("ns3::rdma::QueuePair"));
+        whole.AddShare(*m_queuePairs.back());
+        m_messageOf[first + i] = message;
+    }
+    return first;
+}
+
+void
 Traffic::SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
                   const uint32_t* nodes,
@@ -354,7 +395,7 @@ Traffic::Carry(uint32_t flow, QueuePair& queuePair)
         return 0;
     }
     queuePair.SetCarrier(server->GetScaleUp(), origin, inside ? dst : src);
-    return server->GetScaleUp()->GetTime(m_demands[flow].bytes);
+    return server->GetScaleUp()->GetTime(queuePair.GetMessageBytes());
 }
 
 void
@@ -390,12 +431,12 @@ Traffic::Connect()
         QueuePair& queuePair = *m_queuePairs[flow];
         const auto asked = m_asked.find(flow);
         origins.push_back(asked == m_asked.end() ? src : asked->second.first);
-        const int64_t before = Carry(flow, queuePair);
+        const int64_t before = queuePair.IsShare() ? 0 : Carry(flow, queuePair);
         if (queuePair.IsInside())
         {
             m_idealTimes.push_back(before);
             m_answerTimes.push_back(0);
-            m_finiteBytes -= static_cast<double>(m_demands[flow].bytes);
+            m_finiteBytes -= static_cast<double>(queuePair.GetMessageBytes());
             continue;
         }
         const auto hops = routes.Trace(src, queuePair.GetHeader());
@@ -420,7 +461,7 @@ Traffic::Connect()
     {
         for (uint32_t flow = 0; flow < m_demands.size(); ++flow)
         {
-            if (m_demands[flow].bytes > 0)
+            if (m_demands[flow].bytes > 0 && !m_queuePairs[flow]->IsShare())
             {
                 m_open.push_back(flow);
             }
@@ -604,6 +645,16 @@ Traffic::CheckConnections() const
 {
     std::string problems;
     std::map<uint32_t, uint64_t> packets; // by connection
+    for (const auto& [flow, message] : m_messageOf)
+    {
+        const QueuePair& whole = *m_queuePairs[message];
+        if (whole.IsInside() || m_fabric.GetRoutes().IsPinned(message) || m_demands[flow].on > 0)
+        {
+            problems += "flow " + std::to_string(message) +
+                        " cannot have shares: it has a fixed path or bursts, or stays in a "
+                        "scale-up domain\n";
+        }
+    }
     for (const auto& [flow, other] : m_connections)
     {
         const QueuePair::Demand& demand = m_demands[flow];
@@ -627,9 +678,9 @@ Traffic::CheckConnections() const
         {
             reason = "neither may have a fixed path";
         }
-        else if (queuePair.IsCarried())
+        else if (queuePair.IsInside() || m_queuePairs[other]->IsInside())
         {
-            reason = "neither may use a scale-up domain";
+            reason = "neither may stay in a scale-up domain";
         }
         if (!reason.empty())
         {
@@ -759,8 +810,14 @@ Traffic::FillTable(observe::Table& flows) const
     auto* reordered = flows.Add<int64_t>("reordered");
     // most places by which one came behind the latest
     auto* distance = flows.Add<int64_t>("reorder_distance");
+    // number of the flow whose queue pair carries it, or its first share
+    auto* carrying = flows.Add<uint32_t>("queue_pair");
     for (const auto& queuePair : m_queuePairs)
     {
+        if (queuePair->IsShare())
+        {
+            continue;
+        }
         const auto& demand = queuePair->GetDemand();
         const auto& outcome = queuePair->GetOutcome();
         number->push_back(queuePair->GetNumber());
@@ -769,7 +826,7 @@ Traffic::FillTable(observe::Table& flows) const
         src->push_back(ends.first);
         dst->push_back(ends.second);
         cls->push_back(demand.cls);
-        size->push_back(static_cast<int64_t>(demand.bytes));
+        size->push_back(static_cast<int64_t>(queuePair->GetMessageBytes()));
         begin->push_back(queuePair->IsStarted() ? demand.start : -1);
         finish->push_back(outcome.finish);
         ideal->push_back(m_idealTimes[queuePair->GetNumber()]);
@@ -782,6 +839,7 @@ Traffic::FillTable(observe::Table& flows) const
         reordered->push_back(static_cast<int64_t>(outcome.reordered));
         distance->push_back(static_cast<int64_t>(outcome.reorderDistance));
         idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));
+        carrying->push_back(queuePair->GetCarryingFlow());
     }
 }
 
@@ -789,13 +847,22 @@ void
 Traffic::Report(Summary& summary) const
 {
     summary["flow_cycle_egresses"] = static_cast<double>(m_cycle.size());
-    summary["flows_total"] = static_cast<double>(m_queuePairs.size());
+    summary["flows_total"] = static_cast<double>(m_queuePairs.size() - m_messageOf.size());
     summary["flows_finite"] = static_cast<double>(m_progress.finite);
     summary["flows_finished"] = static_cast<double>(m_progress.finished);
     summary["flows_unfinished"] = static_cast<double>(m_progress.finite - m_progress.finished);
     summary["last_delivery_ps"] = static_cast<double>(m_progress.lastDelivery);
     for (const auto& queuePair : m_queuePairs)
     {
+        queuePair->Report(summary);
+        if (queuePair->GetRetryCount())
+        {
+            summary["failed_queue_pairs"] += queuePair->GetSendQueue().HasFailed();
+        }
+        if (queuePair->IsShare())
+        {
+            continue; // its message counts it
+        }
         const auto& outcome = queuePair->GetOutcome();
         summary["delivered_bytes"] += static_cast<double>(outcome.delivered);
         if (!queuePair->IsReliable())
@@ -809,17 +876,12 @@ Traffic::Report(Summary& summary) const
         summary["sent_bytes"] += static_cast<double>(outcome.sent);
         summary["retransmitted_bytes"] += static_cast<double>(outcome.retransmitted);
         summary["timeouts"] += static_cast<double>(outcome.timeouts);
-        if (queuePair->GetRetryCount())
-        {
-            summary["failed_queue_pairs"] += queuePair->GetSendQueue().HasFailed();
-        }
         summary["nacks"] += static_cast<double>(outcome.nacks);
         summary["cnps_sent"] += static_cast<double>(outcome.cnpsSent);
         summary["cnps_received"] += static_cast<double>(outcome.cnps);
         summary["reordered_frames"] += static_cast<double>(outcome.reordered);
         double& distance = summary["reorder_distance"];
         distance = std::max(distance, static_cast<double>(outcome.reorderDistance));
-        queuePair->Report(summary);
     }
 }
 

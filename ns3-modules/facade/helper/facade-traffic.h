@@ -66,6 +66,10 @@ class Traffic
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
     /// See Simulation::SetConnections.
     void SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n);
+    /// See Simulation::SetSourcePorts.
+    void SetSourcePorts(const uint32_t* flows, const uint16_t* ports, uint32_t n);
+    /// See Simulation::AddShares.
+    uint32_t AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n);
     /// See Simulation::SetPaths; for answers, SetAckPaths.
     void SetPaths(const uint32_t* flows,
                   const uint32_t* lengths,
@@ -132,20 +136,21 @@ class Traffic
     std::map<uint32_t, std::pair<uint32_t, uint32_t>>
         m_asked; //!< original ends of flows that use other hosts
     std::map<uint32_t, uint32_t>
-        m_connections;                  //!< by flow: whose connection it uses, if not its own
-    std::set<uint32_t> m_shared;        //!< flows whose connections others use
-    std::vector<int64_t> m_idealTimes;  //!< by flow (ps); -1: none
-    std::vector<int64_t> m_answerTimes; //!< by flow: delay of an ACK (ps); -1: none
-    int64_t m_longestRtt{0};            //!< longest base round-trip time at set-up (ps)
-    rdma::Progress m_progress;          //!< progress of the hosts
-    double m_finiteBytes{0};            //!< total bytes of finite flows on the network (B)
-    std::string m_congestionControl;    //!< TypeId name; empty: none
-    PathTimes::Hops m_cycle;            //!< cyclic buffer dependency of the flows; empty: none
-    std::vector<uint32_t> m_open;       //!< finite flows that may not have finished
-    uint32_t m_farthest{0};             //!< of these, one that is far from its end
-    int64_t m_nextLook{0};              //!< when to look for another one (ps)
-    FlowSchedule m_schedule;            //!< starts the flows
-    FlowPaths m_paths;                  //!< their paths
+        m_connections;                        //!< by flow: whose connection it uses, if not its own
+    std::set<uint32_t> m_shared;              //!< flows whose connections others use
+    std::map<uint32_t, uint32_t> m_messageOf; //!< by flow that is a share, its message
+    std::vector<int64_t> m_idealTimes;        //!< by flow (ps); -1: none
+    std::vector<int64_t> m_answerTimes;       //!< by flow: delay of an ACK (ps); -1: none
+    int64_t m_longestRtt{0};                  //!< longest base round-trip time at set-up (ps)
+    rdma::Progress m_progress;                //!< progress of the hosts
+    double m_finiteBytes{0};                  //!< total bytes of finite flows on the network (B)
+    std::string m_congestionControl;          //!< TypeId name; empty: none
+    PathTimes::Hops m_cycle;      //!< cyclic buffer dependency of the flows; empty: none
+    std::vector<uint32_t> m_open; //!< finite flows that may not have finished
+    uint32_t m_farthest{0};       //!< of these, one that is far from its end
+    int64_t m_nextLook{0};        //!< when to look for another one (ps)
+    FlowSchedule m_schedule;      //!< starts the flows
+    FlowPaths m_paths;            //!< their paths
 };
 
 } // namespace facade

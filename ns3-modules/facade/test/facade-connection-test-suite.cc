@@ -13,13 +13,14 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 /**
  * @file
  * @ingroup facade-tests
  * Several messages on one connection: against one message of their sum, with and without losses,
- * and against a model of the links.
+ * and against a model of the links. Several queue pairs for one message: against several messages.
  */
 
 namespace ns3
@@ -334,6 +335,194 @@ class ConnectionBorderTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief Losses that nobody recovers.
+ */
+class ConnectionWithoutRecoveryTest : public TestCase
+{
+  public:
+    ConnectionWithoutRecoveryTest()
+        : TestCase("without loss recovery each message ends at the receiver by itself")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<Message> messages{{5000}, {5000}, {2500}, {5000}};
+        for (const uint32_t lost : {2U, 7U, 12U, 17U})
+        {
+            Network net;
+            net.Set("Port", "Overhead", 0);
+            net.Set("QueuePair", "PayloadSize", PAYLOAD);
+            net.Set("QueuePair", "HeaderSize", HEADER);
+            net.Set("QueuePair", "Retransmit", "None");
+            Eraser::Install(net, [lost](const Frame& frame) {
+                return frame.kind == FrameKind::DATA && frame.psn == lost;
+            });
+            net.Star(2, 100 * GBPS, US);
+            for (const Message& message : messages)
+            {
+                net.Flow(0, 1, static_cast<uint64_t>(message.bytes), 0, DATA_CLASS);
+            }
+            const uint32_t others[]{1, 2, 3};
+            const uint32_t connections[]{0, 0, 0};
+            net.sim.SetConnections(others, connections, 3);
+            net.sim.Build();
+            net.sim.Run(1000 * US);
+            net.sim.Finish();
+            const auto finish = net.Column("flow", "finish_ps");
+            const auto acked = net.Column("flow", "acked_ps");
+            const auto arrivals = Arrivals(messages);
+            int64_t next = 0;
+            int64_t delivered = 0;
+            bool whole = true;
+            for (std::size_t i = 0; i < messages.size(); ++i)
+            {
+                const int64_t first = std::exchange(next, next + (messages[i].bytes + 999) / 1000);
+                const bool hit = first <= lost && lost < next;
+                NS_TEST_EXPECT_MSG_EQ(finish[i], (hit ? -1 : arrivals[i]), lost << ", " << i);
+                whole = whole && !hit;
+                NS_TEST_EXPECT_MSG_EQ((acked[i] > 0), whole, "ACKs are cumulative, " << i);
+                delivered += hit ? (lost - first) * PAYLOAD : messages[i].bytes;
+            }
+            NS_TEST_EXPECT_MSG_EQ(net.Number("in_order_bytes"), delivered, lost << ": in order");
+            NS_TEST_EXPECT_MSG_EQ(net.Number("flows_finished"), 3, lost << ": finished");
+        }
+    }
+};
+
+/**
+ * @ingroup facade-tests
+ * @brief Messages in shares.
+ */
+class ConnectionSharesTest : public TestCase
+{
+  public:
+    ConnectionSharesTest()
+        : TestCase("the shares of a message go as messages of their sizes would, and it ends with "
+                   "the last of them")
+    {
+    }
+
+  private:
+    /// What a run gave.
+    struct Sent
+    {
+        std::vector<int64_t> finish; //!< by message (ps)
+        std::vector<int64_t> acked;  //!< by message (ps)
+        std::vector<int64_t> size;   //!< by message (B)
+        std::vector<int64_t> sent;   //!< by message (B)
+        double finished;             //!< messages
+        int64_t end;                 //!< of the run (ps)
+        std::string problems;        //!< of Check
+    };
+
+    /**
+     * @brief Send messages at once, with losses.
+     *
+     * @param sizes of the messages, or of the shares of one (B)
+     * @param seed of the losses
+     * @param round of which the event loop and the end of the run depend
+     * @param shared whether they are shares
+     * @return what happened
+     */
+    static Sent Send(const std::vector<uint64_t>& sizes, uint64_t seed, int round, bool shared)
+    {
+        Network net;
+        net.sim.SetSimulator(round % 2 ? "ns3::eventloop::EventLoop" : "ns3::eventloop::CellLoop");
+        net.Set("QueuePair", "Timeout", "50us");
+        auto losses = std::make_shared<std::mt19937_64>(seed);
+        Eraser::Install(net, [losses](const Frame&) { return (*losses)() % 20 == 0; });
+        net.Star(2, 100 * GBPS, US);
+        if (shared)
+        {
+            const uint64_t whole = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+            const std::vector<uint32_t> messages(sizes.size() - 1,
+                                                 net.Flow(0, 1, whole, US, DATA_CLASS));
+            net.sim.AddShares(messages.data(),
+                              sizes.data() + 1,
+                              static_cast<uint32_t>(messages.size()));
+        }
+        for (std::size_t i = 0; i < sizes.size() && !shared; ++i)
+        {
+            net.Flow(0, 1, sizes[i], US, DATA_CLASS);
+        }
+        net.sim.SetStopWhenDone(true, round % 4 < 2);
+        net.sim.Build();
+        const std::string problems = net.sim.Check();
+        net.sim.Run(20'000 * US);
+        net.sim.Finish();
+        return {net.Column("flow", "finish_ps"),
+                net.Column("flow", "acked_ps"),
+                net.Column("flow", "size_bytes"),
+                net.Column("flow", "sent_bytes"),
+                net.Number("flows_finished"),
+                net.sim.Now(),
+                problems};
+    }
+
+    void DoRun() override
+    {
+        std::mt19937_64 random(3);
+        for (int round = 0; round < 40; ++round)
+        {
+            std::vector<uint64_t> sizes;
+            for (uint64_t left = 2 + random() % 4; left > 0; --left)
+            {
+                sizes.push_back(1 + random() % 20'000);
+            }
+            const uint64_t seed = random();
+            const Sent apart = Send(sizes, seed, round, false);
+            const Sent shared = Send(sizes, seed, round, true);
+            const std::string what = "round " + std::to_string(round);
+            NS_TEST_ASSERT_MSG_EQ(shared.problems, "", what);
+            for (const auto& [one, all] :
+                 {std::pair{shared.finish, apart.finish}, std::pair{shared.acked, apart.acked}})
+            {
+                NS_TEST_ASSERT_MSG_EQ(one.size(), 1, "one row for the message");
+                const int64_t last = std::ranges::min(all) < 0 ? -1 : std::ranges::max(all);
+                NS_TEST_EXPECT_MSG_EQ(one[0], last, what << ": its end");
+            }
+            NS_TEST_EXPECT_MSG_EQ(shared.size[0], Sum(apart.size), what << ": bytes");
+            NS_TEST_EXPECT_MSG_EQ(shared.sent[0], Sum(apart.sent), what << ": bytes sent");
+            NS_TEST_EXPECT_MSG_EQ(shared.finished, 1, what << ": messages finished");
+            NS_TEST_EXPECT_MSG_EQ(shared.end, apart.end, what << ": end of the run");
+        }
+
+        // what waits for a message waits for all of its shares, also on shared queue pairs
+        Network net;
+        net.Set("Port", "Overhead", 0);
+        net.Star(2, 100 * GBPS, US);
+        const uint32_t first = net.Flow(0, 1, 10'000);
+        const uint32_t second = net.Flow(0, 1, 10'000);
+        const uint32_t third = net.Flow(0, 1, 1000);
+        const uint32_t messages[]{first, second};
+        const uint64_t sizes[]{9000, 4000};
+        const uint32_t share = net.sim.AddShares(messages, sizes, 2);
+        const uint32_t others[]{second, share + 1};
+        const uint32_t connections[]{first, share};
+        net.sim.SetConnections(others, connections, 2);
+        const int64_t delay = US;
+        net.sim.AddDependencies(&third, &first, &delay, 1);
+        net.sim.Build();
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "can be");
+        net.sim.Run(1000 * US);
+        net.sim.Finish();
+        const auto finish = net.Column("flow", "finish_ps");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "start_ps")[third], finish[first] + US, "after");
+        // by turns of two queue pairs: one has 1 + 6 packets, the other 9 + 4
+        const auto at = [](int64_t packets) {
+            return (packets + 1) * WireTime(PAYLOAD + HEADER, 100 * GBPS) + 2 * US;
+        };
+        NS_TEST_EXPECT_MSG_EQ(finish[first], at(7 + 9), "the 9th of the second queue pair");
+        NS_TEST_EXPECT_MSG_EQ(finish[second], at(20), "all");
+        const auto carrying = net.Column("flow", "queue_pair");
+        NS_TEST_EXPECT_MSG_EQ((carrying == std::vector<int64_t>{first, first, third}), true, "");
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief What cannot be on one connection.
  */
 class ConnectionRefusalTest : public TestCase
@@ -396,6 +585,20 @@ class ConnectionRefusalTest : public TestCase
         }
         const bool told = refusal.find("cannot use the connection") != std::string::npos;
         NS_TEST_EXPECT_MSG_EQ(told, true, "its own");
+        Network net;
+        net.Star(2, 100 * GBPS, US);
+        const uint32_t flow = net.Flow(0, 1, 100);
+        const uint64_t all = 100;
+        std::string reason;
+        try
+        {
+            net.sim.AddShares(&flow, &all, 1);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            reason = error.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ((reason.find("at least a byte") < reason.size()), true, reason);
     }
 };
 
@@ -412,6 +615,8 @@ class ConnectionTestSuite : public TestSuite
         AddTestCase(new ConnectionOrderTest, TestCase::Duration::QUICK);
         AddTestCase(new ConnectionSumTest, TestCase::Duration::QUICK);
         AddTestCase(new ConnectionBorderTest, TestCase::Duration::QUICK);
+        AddTestCase(new ConnectionWithoutRecoveryTest, TestCase::Duration::QUICK);
+        AddTestCase(new ConnectionSharesTest, TestCase::Duration::QUICK);
         AddTestCase(new ConnectionRefusalTest, TestCase::Duration::QUICK);
     }
 };

@@ -22,6 +22,7 @@ struct NextMessage
 
     int64_t left{-1};   //!< of the first one when it was acknowledged (bit/s)
     int64_t begins{-1}; //!< of the second one when it starts (bit/s)
+    int64_t silent{0};  //!< changes of the rate that were reported in between, but for that to 0
 };
 
 /**
@@ -50,11 +51,13 @@ RunNextMessage(Network& net, bool shared)
     const auto times = net.Column("flow_rate", "time_ps");
     const auto rates = net.Column("flow_rate", "rate_bps");
     NextMessage message;
+    const int64_t acked = net.Column("flow", "acked_ps")[first];
     for (std::size_t row = 0; row < times.size(); ++row)
     {
         if (times[row] < START && rates[row] > 0)
         {
             message.left = rates[row];
+            message.silent += times[row] >= acked;
         }
         else if (times[row] == START && message.begins < 0)
         {

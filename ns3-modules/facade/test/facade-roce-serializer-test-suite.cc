@@ -274,6 +274,7 @@ class RoceMessageTest : public TestCase
 
     void DoRun() override
     {
+        TestConnection();
         Network net;
         net.Set("QueuePair", "HeaderSize", 66);
         net.Set("QueuePair", "AckSize", 70);
@@ -319,6 +320,52 @@ class RoceMessageTest : public TestCase
                               folder + "/h0-s3.pcap\t7\t0\n" + folder + "/h1-s3.pcap\t6\t0\n" +
                                   folder + "/h2-s3.pcap\t1\t0\n",
                               "each port has one file");
+    }
+
+    /// Two messages on one connection, of which the second one is longer, and its source port.
+    void TestConnection()
+    {
+        Network net;
+        net.Set("QueuePair", "HeaderSize", 66);
+        net.Set("QueuePair", "AckSize", 70);
+        net.Set("QueuePair", "AnswerClass", 3);
+        net.Star(2, 10'000'000'000, 1'000'000);
+        const uint32_t first = net.Flow(0, 1, 1'500);
+        const uint32_t others[] = {net.Flow(0, 1, 2'500), net.Flow(0, 1, 40, 50'000'000)};
+        const uint32_t connections[] = {first, first};
+        net.sim.SetConnections(others, connections, 2);
+        const uint16_t port = 61'844;
+        net.sim.SetSourcePorts(&first, &port, 1);
+        net.sim.SetAttribute("ns3::observe::PcapTap", "Direction", "Transmit");
+        net.sim.Build();
+        const std::string folder = CreateTempDirFilename("");
+        const uint32_t nodes[] = {0, 1};
+        const int64_t peers[] = {2, 2};
+        NS_TEST_ASSERT_MSG_EQ(net.sim.TracePcap(nodes, peers, 2, folder), "", "can be written");
+        net.sim.Run(1'000'000'000);
+        net.sim.Finish();
+        Compare(Read(folder + "/h0-s2.pcap"),
+                {{0x06, 0, 1062, 1'500},
+                 {0x08, 1, 562, 0},
+                 {0x06, 2, 1062, 2'500},
+                 {0x07, 3, 1062, 0},
+                 {0x08, 4, 562, 0},
+                 {0x0a, 5, 102, 40}},
+                "three messages");
+        Compare(Read(folder + "/h1-s2.pcap"),
+                {{0x11, 0, 66, 0},
+                 {0x11, 1, 66, 1},
+                 {0x11, 2, 66, 1},
+                 {0x11, 3, 66, 1},
+                 {0x11, 4, 66, 2},
+                 {0x11, 5, 66, 3}},
+                "the ACKs count them");
+        for (const std::string name : {"/h0-s2.pcap", "/h1-s2.pcap"})
+        {
+            std::ifstream in(folder + name, std::ios::binary);
+            const std::string all{std::istreambuf_iterator<char>(in), {}};
+            NS_TEST_EXPECT_MSG_EQ(Number(all, 24 + 16 + 38, 2), port, "source port in " << name);
+        }
     }
 
     /**

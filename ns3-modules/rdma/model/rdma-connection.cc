@@ -22,8 +22,9 @@ Connection::SetAddresses(uint32_t src, uint32_t dst)
 {
     m_src = src;
     m_dst = dst;
-    m_hash = lossless::Routes::Hash(src, dst, m_flow);
-    m_reverseHash = lossless::Routes::Hash(dst, src, m_flow);
+    const uint32_t entropy = m_sourcePort ? m_sourcePort : m_flow;
+    m_hash = lossless::Routes::Hash(src, dst, entropy);
+    m_reverseHash = lossless::Routes::Hash(dst, src, entropy);
 }
 
 void
@@ -48,6 +49,7 @@ Connection::Expect(Connection& other)
     m_mostBytes = std::max(m_mostBytes, other.m_mostBytes);
     other.m_flow = m_flow;
     other.m_collects = m_collects;
+    other.m_sourcePort = m_sourcePort;
     other.SetAddresses(m_src, m_dst);
 }
 

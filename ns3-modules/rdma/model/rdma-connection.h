@@ -86,6 +86,40 @@ class Connection : public FrameFormat
                                   : message < m_messages.size() && m_messages[message].end <= next;
     }
 
+    /// How many messages have no packet from one on?
+    /// @param next that packet. @return count, of those that have started.
+    std::size_t CountMessagesBefore(uint64_t next) const
+    {
+        return m_messages.empty() ? m_packets <= next : FindMessage(next);
+    }
+
+    /// Packets of a message.
+    /// @param message its place; it has started. @return the first one, and one past the last.
+    std::pair<uint64_t, uint64_t> GetRange(std::size_t message) const;
+
+    /// @param message place of a message that has started. @return its payload (B); 0: endless.
+    uint64_t GetBytesOf(std::size_t message) const
+    {
+        return m_messages.empty() ? m_demand.bytes : m_messages[message].bytes;
+    }
+
+    /// @param bytes of a message, above 0. @return its packets.
+    uint64_t CountPackets(uint64_t bytes) const;
+
+    /// UDP source port of its frames, from which ECMP takes their hash.
+    /// @return port; 0: the hash is of the flow's number, and the port follows from it.
+    uint16_t GetSourcePort() const
+    {
+        return m_sourcePort;
+    }
+
+    /// Set its UDP source port, before its hosts.
+    /// @param port above 0.
+    void SetSourcePort(uint16_t port)
+    {
+        m_sourcePort = port;
+    }
+
     /// @param message place of a message that has started. @return its flow.
     uint32_t GetFlowOf(std::size_t message) const
     {
@@ -190,17 +224,12 @@ class Connection : public FrameFormat
     /// Set the message.
     /// @param demand the message.
     void SetDemand(const Demand& demand);
-    /// @return packets of a message of so many bytes.
-    uint64_t CountPackets(uint64_t bytes) const;
     /// It will carry another message, too. At set-up.
     /// @param other that of the message, if it had its own; it will use the frames of this one.
     void Expect(Connection& other);
     /// A message starts: its packets follow those that have started.
     /// @param flow its number. @param bytes payload, above 0. @return its place.
     std::size_t Append(uint32_t flow, uint64_t bytes);
-    /// Numbers of the packets of a message.
-    /// @param message its place; it has started. @return the first one, and one past the last.
-    std::pair<uint64_t, uint64_t> GetRange(std::size_t message) const;
 
     Demand m_demand;             //!< the message, the first one of several
     uint64_t m_packets{0};       //!< see GetPackets
@@ -229,6 +258,7 @@ class Connection : public FrameFormat
     uint64_t m_mostBytes{0};         //!< payload of its largest message; 0: it is endless
     uint32_t m_src{0};               //!< number of the sender
     uint32_t m_dst{0};               //!< number of the receiver
+    uint16_t m_sourcePort{0};        //!< see GetSourcePort
 };
 
 } // namespace rdma

@@ -593,10 +593,15 @@ Host::NoteDelivery(uint64_t bytes)
 void
 Host::NoteFinished(uint32_t flow)
 {
+    QueuePair& message = GetQueuePair(flow).GetWhole();
+    if (!message.NoteArrivedShare())
+    {
+        return;
+    }
     ++m_progress->finished;
     if (!m_progress->whenFinished.IsNull())
     {
-        m_progress->whenFinished(flow);
+        m_progress->whenFinished(message.GetNumber());
     }
     if (m_progress->IsDone())
     {
@@ -605,8 +610,12 @@ Host::NoteFinished(uint32_t flow)
 }
 
 void
-Host::NoteAcknowledged()
+Host::NoteAcknowledged(uint32_t flow)
 {
+    if (!GetQueuePair(flow).GetWhole().NoteAcknowledgedShare())
+    {
+        return;
+    }
     ++m_progress->acknowledged;
     if (m_progress->IsDone())
     {

@@ -86,7 +86,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Forget(SendQueue& queue) final;
     void NoteDelivery(uint64_t bytes) final;
     void NoteFinished(uint32_t flow) final;
-    void NoteAcknowledged() final;
+    void NoteAcknowledged(uint32_t flow) final;
     void NotifyLeft(const lossless::Frame& frame) override;
     void NotifyLink(lossless::Port& port, bool up) override;
 

@@ -32,11 +32,12 @@ class QueuePairOwner : public lossless::FabricNode
     /// A queue pair has received data in order.
     /// @param bytes payload of a finite message; 0 for a greedy source.
     virtual void NoteDelivery(uint64_t bytes) = 0;
-    /// A queue pair has received its message completely.
+    /// A message, or a share of one, has been received completely.
     /// @param flow its number.
     virtual void NoteFinished(uint32_t flow) = 0;
-    /// The message of a queue pair that sends from here is fully acknowledged.
-    virtual void NoteAcknowledged() = 0;
+    /// A message that was sent from here, or a share of one, is fully acknowledged.
+    /// @param flow its number.
+    virtual void NoteAcknowledged(uint32_t flow) = 0;
 
     /// @return NIC latency (ps).
     virtual int64_t GetLatency() const = 0;

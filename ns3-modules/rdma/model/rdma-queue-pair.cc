@@ -32,6 +32,13 @@ namespace
 /// Packets of the largest window, whose bytes fit in 64 bits.
 constexpr double MOST_WINDOW = 1e12;
 
+/// The later of two times, of which -1 never comes.
+int64_t
+LaterEnd(int64_t one, int64_t other)
+{
+    return one < 0 || other < 0 ? -1 : std::max(one, other);
+}
+
 } // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(QueuePair);
@@ -123,6 +130,36 @@ QueuePair::Join(QueuePair& other)
 }
 
 void
+QueuePair::AddShare(QueuePair& share)
+{
+    share.m_whole = this;
+    m_shares.push_back(&share);
+}
+
+uint64_t
+QueuePair::GetMessageBytes() const
+{
+    uint64_t bytes = m_demand.bytes;
+    for (const QueuePair* share : m_shares)
+    {
+        bytes += share->m_demand.bytes;
+    }
+    return bytes;
+}
+
+bool
+QueuePair::NoteArrivedShare()
+{
+    return m_arrived++ == m_shares.size();
+}
+
+bool
+QueuePair::NoteAcknowledgedShare()
+{
+    return m_acknowledged++ == m_shares.size();
+}
+
+void
 QueuePair::SetHosts(QueuePairOwner& src, QueuePairOwner& dst)
 {
     SetAddresses(src.GetId(), dst.GetId());
@@ -184,16 +221,24 @@ QueuePair::Start()
     {
         m_carrier->Carry(m_carryFrom,
                          m_carryTo,
-                         m_demand.bytes,
+                         GetMessageBytes(),
                          MakeCallback(&QueuePair::NotifyCarried, this));
         return;
     }
+    Launch();
+}
+
+void
+QueuePair::Launch()
+{
     QueuePair& carrying = m_other ? *m_other : *this;
-    if (carrying.AwaitsMessages())
+    m_place = carrying.AwaitsMessages() ? carrying.Append(m_number, m_demand.bytes) : 0;
+    carrying.m_send.Start();
+    for (QueuePair* share : m_shares)
     {
-        m_place = carrying.Append(m_number, m_demand.bytes);
+        share->m_demand.start = m_demand.start;
+        share->Launch();
     }
-    carrying.m_send.Start(m_place);
 }
 
 void
@@ -201,18 +246,19 @@ QueuePair::NotifyCarried()
 {
     if (!m_inside)
     {
-        m_send.Start(m_place);
+        Launch();
         return;
     }
+    m_place = 0;
     m_send.NotifyCarried();
     m_receive.NotifyCarried();
-    GetSource()->NoteAcknowledged();
+    GetSource()->NoteAcknowledged(m_number);
 }
 
 bool
 QueuePair::MayMove() const
 {
-    return !m_inside && !m_pinned && !m_answersPinned && !IsDone();
+    return !m_other && !m_inside && !m_pinned && !m_answersPinned && !IsDone();
 }
 
 void
@@ -236,18 +282,40 @@ QueuePair::Report(lossless::Summary& summary) const
 uint64_t
 QueuePair::GetInOrder() const
 {
-    const QueuePair& carrying = GetCarrying();
-    if (m_inside || !m_started)
+    uint64_t bytes = GetShareInOrder();
+    for (const QueuePair* share : m_shares)
     {
-        return GetOutcome().delivered;
+        bytes += share->GetShareInOrder();
     }
+    return bytes;
+}
+
+uint64_t
+QueuePair::GetShareInOrder() const
+{
+    const Outcome outcome = GetShareOutcome();
+    if (m_inside || m_place == NOWHERE || outcome.finish >= 0)
+    {
+        return outcome.delivered;
+    }
+    const QueuePair& carrying = GetCarrying();
     const auto [first, end] = carrying.GetRange(m_place);
-    const uint64_t expected = std::clamp(carrying.m_receive.GetExpected(), first, end);
-    return expected == end ? GetOutcome().delivered : (expected - first) * m_payloadSize;
+    return (std::clamp(carrying.m_receive.GetExpected(), first, end) - first) * m_payloadSize;
 }
 
 int64_t
 QueuePair::GetEarliestFinish() const
+{
+    int64_t time = GetEarliestFinishOfShare();
+    for (const QueuePair* share : m_shares)
+    {
+        time = std::max(time, share->GetEarliestFinishOfShare());
+    }
+    return time;
+}
+
+int64_t
+QueuePair::GetEarliestFinishOfShare() const
 {
     if (m_demand.bytes == 0)
     {
@@ -256,9 +324,9 @@ QueuePair::GetEarliestFinish() const
     const int64_t begin = std::max(NowPs(), m_demand.start);
     const QueuePairOwner& host = *GetDestination();
     const uint64_t inNic = host.CountHeld(); // arrived, not yet counted
-    const uint64_t first = m_started ? GetCarrying().GetRange(m_place).first : 0;
-    const uint64_t frontier =
-        std::max(first, m_started ? GetCarrying().m_receive.GetFrontier() : 0);
+    const bool launched = m_place != NOWHERE;
+    const uint64_t first = launched ? GetCarrying().GetRange(m_place).first : 0;
+    const uint64_t frontier = std::max(first, launched ? GetCarrying().m_receive.GetFrontier() : 0);
     const uint64_t packets = CountPackets(m_demand.bytes);
     const uint64_t left = packets - std::min(packets, frontier - first + inNic);
     if (left < 2)
@@ -276,10 +344,29 @@ QueuePair::GetEarliestFinish() const
 QueuePair::Outcome
 QueuePair::GetOutcome() const
 {
-    if (!m_started)
+    Outcome outcome = GetShareOutcome();
+    for (const QueuePair* share : m_shares)
     {
-        return {};
+        const Outcome other = share->GetShareOutcome();
+        outcome.acked = LaterEnd(outcome.acked, other.acked);
+        outcome.finish = LaterEnd(outcome.finish, other.finish);
+        outcome.sent += other.sent;
+        outcome.retransmitted += other.retransmitted;
+        outcome.timeouts += other.timeouts;
+        outcome.nacks += other.nacks;
+        outcome.cnps += other.cnps;
+        outcome.delivered += other.delivered;
+        outcome.reordered += other.reordered;
+        outcome.reorderDistance = std::max(outcome.reorderDistance, other.reorderDistance);
+        outcome.cnpsSent += other.cnpsSent;
+        outcome.telemetryMissed += other.telemetryMissed;
     }
+    return outcome;
+}
+
+QueuePair::Outcome
+QueuePair::GetShareOutcome() const
+{
     const QueuePair& carrying = GetCarrying();
     return {carrying.m_send.GetCounters(m_place), carrying.m_receive.GetCounters(m_place)};
 }

@@ -13,6 +13,10 @@
 
 #include "ns3/traced-callback.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace ns3
 {
 namespace rdma
@@ -34,6 +38,9 @@ class ScaleUp;
  * first packet of a message follows the last one of the message before, whether that is
  * acknowledged or not. So packets are numbered on, losses are recovered across messages, and path
  * and congestion control stay as they are; no control is told of a pause between two messages.
+ *
+ * A message may also be cut into shares, each of which is a QueuePair like a message, mostly on a
+ * connection of its own. It starts all of them, and has arrived when all of them have.
  *
  * A message may also use the scale-up domain of a server, which has neither frames nor packets: for
  * the whole path, or before another host of the server sends it.
@@ -64,17 +71,46 @@ class QueuePair : public Connection, public RecoverySettings
     /// Use the connection of another message. Both are connected, and that one has its own.
     /// @param other the other message, which outlives this one.
     void Join(QueuePair& other);
+    /// Let another one carry a share of the message besides its own bytes. At set-up.
+    /// @param share the other one, connected; it outlives this one.
+    void AddShare(QueuePair& share);
+
+    /// The message of which it carries a share, or all. @return the one to which it was added, or
+    /// itself.
+    QueuePair& GetWhole()
+    {
+        return m_whole ? *m_whole : *this;
+    }
+
+    /// @return true if it carries a share of the message of another one.
+    bool IsShare() const
+    {
+        return m_whole;
+    }
+
+    /// @return payload of all shares of its message (B); 0: endless.
+    uint64_t GetMessageBytes() const;
+    /// A share has arrived; for the receiver. @return true if all have.
+    bool NoteArrivedShare();
+    /// A share is acknowledged; for the sender. @return true if all are.
+    bool NoteAcknowledgedShare();
 
     /// The sender. @return host.
     QueuePairOwner* GetSource() const
     {
-        return m_send.GetHost();
+        return GetCarrying().m_send.GetHost();
     }
 
     /// The receiver. @return host.
     QueuePairOwner* GetDestination() const
     {
-        return m_receive.GetHost();
+        return GetCarrying().m_receive.GetHost();
+    }
+
+    /// Whose queue pair carries the message, or its first share. @return number of that flow.
+    uint32_t GetCarryingFlow() const
+    {
+        return GetCarrying().m_number;
     }
 
     /// Set the properties of its path, for its congestion control: at set-up, and when its path
@@ -147,7 +183,7 @@ class QueuePair : public Connection, public RecoverySettings
         return m_receive;
     }
 
-    /// Payload received without a gap, from the first byte on. @return bytes.
+    /// Payload received without a gap, from the first byte of each share on. @return bytes.
     uint64_t GetInOrder() const;
 
     /// When its receiver can have the whole message at the earliest: packets that have not arrived
@@ -155,7 +191,7 @@ class QueuePair : public Connection, public RecoverySettings
     /// @return ps; NEVER for an endless one.
     int64_t GetEarliestFinish() const;
 
-    /// Its results so far. @return outcome of both ends.
+    /// Results of its message so far, with all shares. @return outcome of both ends.
     Outcome GetOutcome() const;
 
     /// Its congestion control. @return the object, or null.
@@ -188,8 +224,17 @@ class QueuePair : public Connection, public RecoverySettings
     void DoDispose() override;
 
   private:
+    /// Place of a message that has not been given to a connection.
+    static constexpr std::size_t NOWHERE = SIZE_MAX;
+
     /// Give its ends to hosts.
     void SetHosts(QueuePairOwner& src, QueuePairOwner& dst);
+    /// Give the shares of the message to their connections.
+    void Launch();
+    /// GetInOrder, GetEarliestFinish and GetOutcome of one share.
+    uint64_t GetShareInOrder() const;
+    int64_t GetEarliestFinishOfShare() const;
+    Outcome GetShareOutcome() const;
 
     // Attributes
     uint32_t m_ackEvery;               //!< packets per ACK
@@ -205,7 +250,11 @@ class QueuePair : public Connection, public RecoverySettings
 
     uint32_t m_number{0};                           //!< see GetNumber
     QueuePair* m_other{nullptr};                    //!< see Join; null: the connection is its own
-    std::size_t m_place{0};                         //!< of the message on its connection
+    std::size_t m_place{NOWHERE};                   //!< of the message on its connection
+    std::vector<QueuePair*> m_shares;               //!< see AddShare
+    QueuePair* m_whole{nullptr};                    //!< see GetWhole; null: itself
+    std::size_t m_arrived{0};                       //!< shares; the receiver's
+    std::size_t m_acknowledged{0};                  //!< shares; the sender's
     Ptr<CongestionControl> m_control;               //!< or null
     TracedCallback<uint32_t, uint64_t> m_rateTrace; //!< Rate
     SendQueue m_send;                               //!< the sender's end

@@ -147,10 +147,19 @@ ReceiveQueue::FinishMessages()
     const std::size_t before = m_finished;
     for (; m_connection.EndsBefore(m_finished, m_arrivals.GetExpected()); ++m_finished)
     {
-        CountersOf(m_finished).finish = NowPs();
-        m_host->NoteFinished(m_connection.GetFlowOf(m_finished));
+        if (m_recovery.IsReliable())
+        {
+            Finish(m_finished);
+        }
     }
     return m_finished > before;
+}
+
+void
+ReceiveQueue::Finish(std::size_t message)
+{
+    CountersOf(message).finish = NowPs();
+    m_host->NoteFinished(m_connection.GetFlowOf(message));
 }
 
 ReceiveQueue::Counters&
@@ -166,8 +175,13 @@ ReceiveQueue::CountersOf(std::size_t message)
 void
 ReceiveQueue::Deliver(uint64_t psn, uint64_t bytes)
 {
-    CountersOf(m_connection.GetMessageOf(psn)).delivered += bytes;
+    const std::size_t message = m_connection.GetMessageOf(psn);
+    const uint64_t delivered = CountersOf(message).delivered += bytes;
     m_host->NoteDelivery(m_connection.GetDemand().bytes == 0 ? 0 : bytes);
+    if (!m_recovery.IsReliable() && delivered == m_connection.GetBytesOf(message))
+    {
+        Finish(message); // whatever is missing of messages before it
+    }
 }
 
 void

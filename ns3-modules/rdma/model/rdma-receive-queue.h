@@ -26,7 +26,8 @@ namespace rdma
  * Only the receiver's host calls it.
  *
  * Go-back-N: it answers a gap with one NACK and drops further packets; Selective: it keeps them and
- * answers each with a NACK. None: it counts whatever arrives. With a reorder window a gap counts as
+ * answers each with a NACK. None: it counts whatever arrives, and a message is complete when all of
+ * its own packets are there. With a reorder window a gap counts as
  * a loss only when a packet arrives from beyond the window: packets within it are kept and
  * acknowledged. A truncated frame is answered with a NACK that says so, and has no other effect.
  */
@@ -108,6 +109,8 @@ class ReceiveQueue
     void Deliver(uint64_t psn, uint64_t bytes);
     /// More packets have arrived in order. @return true if a message is complete.
     bool FinishMessages();
+    /// All of a message has arrived.
+    void Finish(std::size_t message);
     /// What it counts of a message.
     Counters& CountersOf(std::size_t message);
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ns3
 {
@@ -159,18 +160,30 @@ RoceSerializer::FindQueuePair(uint32_t node, uint32_t flow) const
     return host ? host->FindSender(flow) : nullptr;
 }
 
+uint16_t
+RoceSerializer::SourcePortOf(const Frame& frame) const
+{
+    const uint32_t sender = frame.kind == FrameKind::DATA ? frame.src : frame.dst;
+    const QueuePair* queuePair = FindQueuePair(sender, frame.flow);
+    return queuePair && queuePair->GetSourcePort()
+               ? queuePair->GetSourcePort()
+               : DYNAMIC_PORTS | ((frame.hash ^ frame.hash >> 16) & DYNAMIC_PORT_BITS);
+}
+
 RoceSerializer::Transport
 RoceSerializer::DataOf(const Frame& frame, bool tagged) const
 {
     Transport transport;
     const QueuePair* queuePair = FindQueuePair(frame.src, frame.flow);
-    const bool first = frame.psn == 0;
-    const bool last = queuePair && frame.psn + UINT64_C(1) == queuePair->GetPackets();
-    if (first)
+    const std::size_t message = queuePair ? queuePair->GetMessageOf(frame.psn) : 0;
+    const auto [begin, end] =
+        queuePair ? queuePair->GetRange(message) : std::pair<uint64_t, uint64_t>{};
+    const bool last = frame.psn + UINT64_C(1) == end;
+    if (frame.psn == begin)
     {
         transport.opcode = last ? BthOpcode::RC_WRITE_ONLY : BthOpcode::RC_WRITE_FIRST;
         transport.headerBytes = RETH_BYTES;
-        const uint64_t bytes = queuePair ? queuePair->GetDemand().bytes : 0;
+        const uint64_t bytes = queuePair ? queuePair->GetBytesOf(message) : 0;
         transport.messageBytes =
             static_cast<uint32_t>(bytes ? std::min(bytes, LONGEST_MESSAGE) : LONGEST_MESSAGE);
     }
@@ -208,7 +221,8 @@ RoceSerializer::AnswerOf(const Frame& frame) const
     transport.becn = frame.ecn == CONGESTED;
     transport.headerBytes = AETH_BYTES;
     transport.telemetry = TelemetryOf(frame, queuePair);
-    transport.messages = queuePair && expected >= queuePair->GetPackets();
+    transport.messages =
+        queuePair ? static_cast<uint32_t>(queuePair->CountMessagesBefore(expected)) : 0;
     const bool missing = frame.kind == FrameKind::NACK;
     transport.syndrome = missing ? PSN_SEQUENCE_ERROR : ACK_WITHOUT_CREDITS;
     transport.psn = static_cast<uint32_t>(missing ? expected : expected - 1);
@@ -238,8 +252,7 @@ RoceSerializer::Serialize(const Frame& frame,
     const uint32_t body = transport.telemetry + transport.payload;
     const uint32_t padding = (WORD_BYTES - body % WORD_BYTES) % WORD_BYTES;
     const uint32_t length = BTH_BYTES + transport.headerBytes + body + padding + ICRC_BYTES;
-    const auto entropy = static_cast<uint16_t>((frame.hash ^ frame.hash >> 16) & DYNAMIC_PORT_BITS);
-    bytes.PutUdp(frame, transport.ecn, DYNAMIC_PORTS | entropy, ROCE_PORT, length, tagged);
+    bytes.PutUdp(frame, transport.ecn, SourcePortOf(frame), ROCE_PORT, length, tagged);
     bytes.Put(static_cast<uint8_t>(transport.opcode), 1);
     bytes.Put(MIGRATED | padding << 4, 1);
     bytes.Put(DEFAULT_PARTITION, 2);

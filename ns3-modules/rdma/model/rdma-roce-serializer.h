@@ -63,12 +63,13 @@ uint32_t InvariantCrc(const uint8_t* packet, std::size_t n);
  * @ingroup rdma
  * @brief Serializes the frames of queue pairs as RoCEv2 over IPv4.
  *
- * The message of a queue pair is one RDMA WRITE of a reliable connection: First, Middle .. Last, or
- * Only, with the RETH (DMA length: the message, 2^31 for an endless one) in the first packet. Flow
- * f has the queue pair number f + 2 at both ends, as 0 and 1 are reserved. The UDP source port is
- * derived from the hash that ECMP uses. An ACK carries the last packet in order, a NAK (PSN
- * sequence error) the expected one; the further information of Selective has no equivalent in RoCE.
- * BECN is set in a CNP, and in an ACK or NAK that echoes an ECN mark.
+ * Each message of a queue pair is one RDMA WRITE of a reliable connection: First, Middle .. Last,
+ * or Only, with the RETH (DMA length: the message, 2^31 for an endless one) in the first packet.
+ * Flow f has the queue pair number f + 2 at both ends, as 0 and 1 are reserved. The UDP source port
+ * is that of the queue pair, or derived from the hash that ECMP uses. An ACK carries the last
+ * packet in order, a NAK (PSN sequence error) the expected one; the further information of
+ * Selective has no equivalent in RoCE. BECN is set in a CNP, and in an ACK or NAK that echoes an
+ * ECN mark.
  *
  * Telemetry precedes the payload, or follows the header of an ACK: the number of hops in 4 bits, 12
  * bits of 0, then 64 bits per hop as in HPCC's simulator (int-header.h): rate (3: 0..4 are 25, 50,
@@ -96,6 +97,7 @@ class RoceSerializer : public observe::FrameSerializer
     struct Transport;
 
     const QueuePair* FindQueuePair(uint32_t node, uint32_t flow) const;
+    uint16_t SourcePortOf(const lossless::Frame& frame) const;
     Transport DataOf(const lossless::Frame& frame, bool tagged) const;
     Transport AnswerOf(const lossless::Frame& frame) const;
 

@@ -57,16 +57,11 @@ SendQueue::SetWindow(uint64_t bytes)
 }
 
 void
-SendQueue::Start(std::size_t message)
+SendQueue::Start()
 {
-    const bool first = !std::exchange(m_started, true);
-    if (first && m_control)
+    if (!std::exchange(m_started, true) && m_control)
     {
         m_control->Start(*this, m_host->GetPort(0).GetRate());
-    }
-    if (!first && m_acknowledged == message)
-    {
-        m_rateTrace(m_connection.GetFlow(), m_limiter.GetRate()); // it was 0 until now
     }
     Reconsider();
 }
@@ -126,6 +121,16 @@ SendQueue::UpdateRate(int64_t now)
     if (m_limiter.GetRate() != rate)
     {
         m_limiter.SetRate(rate, now, m_rateChange);
+    }
+    TraceRate();
+}
+
+void
+SendQueue::TraceRate()
+{
+    const uint64_t rate = IsAcknowledged() || HasFailed() ? 0 : m_limiter.GetRate();
+    if (rate != std::exchange(m_traced, rate))
+    {
         m_rateTrace(m_connection.GetFlow(), rate);
     }
 }
@@ -290,7 +295,7 @@ SendQueue::NotifyFailure()
 {
     NS_LOG_INFO("flow " << m_connection.GetFlow() << " has failed");
     ++CountersOf(m_connection.GetMessageOf(m_recovery.GetFirst())).timeouts;
-    m_rateTrace(m_connection.GetFlow(), 0);
+    TraceRate();
     Reconsider();
 }
 
@@ -301,11 +306,8 @@ SendQueue::FinishMessages(int64_t now)
     for (; m_connection.EndsBefore(m_acknowledged, first); ++m_acknowledged)
     {
         CountersOf(m_acknowledged).acked = now;
-        if (IsAcknowledged())
-        {
-            m_rateTrace(m_connection.GetFlow(), 0);
-        }
-        m_host->NoteAcknowledged();
+        TraceRate();
+        m_host->NoteAcknowledged(m_connection.GetFlowOf(m_acknowledged));
     }
 }
 

@@ -80,8 +80,7 @@ class SendQueue : public Sender, private LossRecovery::Owner
     /// @param bytes smallest fixed window; 0: none.
     void SetWindow(uint64_t bytes);
     /// A message has started: send it, after those before it.
-    /// @param message its place.
-    void Start(std::size_t message);
+    void Start();
     /// The whole message has arrived by a scale-up domain.
     void NotifyCarried();
     /// The path has changed.
@@ -154,6 +153,8 @@ class SendQueue : public Sender, private LossRecovery::Owner
     void FinishMessages(int64_t now);
     /// Apply the rate of the traffic and of the congestion control.
     void UpdateRate(int64_t now);
+    /// Report the rate if it has changed: 0 while all that has started is acknowledged.
+    void TraceRate();
     /// Tell the congestion control of a packet that is sent, and measure it if it wants that.
     void TellSent(const lossless::Frame& frame, int64_t now);
     /// The rate counts from a frame on.
@@ -170,6 +171,7 @@ class SendQueue : public Sender, private LossRecovery::Owner
     bool m_paced{false};                 //!< the limiter applies
     bool m_inPort{false};                //!< a paced frame has not left the port yet
     lossless::RateLimiter m_limiter;     //!< paces packets
+    uint64_t m_traced{0};                //!< last rate that was reported (bit/s)
     bool m_measures{false};              //!< the congestion control wants round-trip times
     RttMeter m_meter;                    //!< for it
     std::vector<Counters> m_counters{1}; //!< by message, up to the last one with any

@@ -32,6 +32,14 @@ class Straggler(Table):
 class RankedTable(TrafficTable):
     """The keys of a job of ranks."""
 
+    left_out = TrafficTable.left_out - {"connection"}  # which had another default
+
+    connection: Literal["message", "pair"] = Field(
+        default="pair",
+        description="One for all messages of the job from a host to another, as libraries have "
+        "them: they go one after the other, and congestion control and path persist; or one for "
+        "each message.",
+    )
     hosts: Names | None = Field(default=None, description="Hosts of rank 0, 1, ...; none: all.")
     placement: Placement | None = Field(
         default=None,
@@ -89,7 +97,9 @@ def _one_a_rack(racks: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
 
 
 def stretched(
-    time: int, nodes: npt.NDArray[Any], factors: Sequence[float] | npt.NDArray[np.float64]
+    time: int | npt.NDArray[np.int64],
+    nodes: npt.NDArray[Any],
+    factors: Sequence[float] | npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
-    """Return how long a computation of a time [ps] takes on each of the nodes [ps]."""
+    """Return how long computations, of one time [ps] or one for each, take on nodes [ps]."""
     return np.asarray(np.rint(time * np.asarray(factors)[nodes]), dtype=np.int64)
