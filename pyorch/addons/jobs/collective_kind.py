@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.addons.jobs import collectives
+from pyorch.addons.jobs import collectives, slices
 from pyorch.addons.jobs.ranks import RankedTable, stretched
 from pyorch.base.errors import UserError
 from pyorch.base.fields import Names, Size, Table, Time
@@ -51,7 +51,10 @@ NOT_PLACED: dict[str, Any] = {"hosts": None, "placement": None}
 class Phase(Table):
     """One collective of a job: its hosts are the ranks 0, 1, ... in the order given."""
 
-    left_out = frozenset({"stride", "jitter", "chunks", "in_order", "skew"})
+    left_out = frozenset(
+        {"stride", "jitter", "chunks", "in_order", "skew", "slice", "channels", "in_flight"}
+        | {"step_cost"}
+    )
 
     name: str = Field(
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
@@ -60,7 +63,11 @@ class Phase(Table):
     operation: str = Field(
         description="all_reduce, reduce_scatter, all_gather, broadcast or all_to_all."
     )
-    algorithm: str | None = Field(default=None, description="By operation; none: its first.")
+    algorithm: str | None = Field(
+        default=None,
+        description="By operation; none: its first; 'tuned': ring or double_tree, as NCCL's model "
+        "of costs prefers for the size.",
+    )
     size: Size = Field(description="Buffer of each host; for `all_gather` of the result.")
     hosts: Names | None = Field(
         default=None, description="Ranks 0, 1, ... in this order; none: those of the job."
@@ -101,6 +108,28 @@ class Phase(Table):
         description="Pieces of the buffer, each of which goes through the whole algorithm, "
         "pipelined.",
     )
+    slice: Size | None = Field(
+        default=None,
+        description="Largest message, where the collective is sent as NCCL does, in slices and "
+        "channels; 1MiB for its rings, 512KiB for its trees. None: a message for each block.",
+    )
+    channels: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Parts of the buffer, each with connections of its own; with `slice`. In "
+        "servers each begins with another rank.",
+    )
+    in_flight: int | None = Field(
+        default=None,
+        ge=2,
+        description="Slices of a channel for which a receiver has room; none: as NCCL, 4 of a "
+        "ring, 8 of others.",
+    )
+    step_cost: Time = Field(
+        default=0,
+        description="Software's time for each slice, from when its receiver has room for it.",
+    )
     in_order: bool = Field(
         default=False,
         description="A host sends one message at a time to each other host; else all ready "
@@ -109,8 +138,8 @@ class Phase(Table):
     local: int | None = Field(
         default=None,
         ge=2,
-        description="Ranks of a server, for `hierarchical`; none: hosts_per_server, where "
-        "the topology has servers.",
+        description="Ranks of a server, for `hierarchical` and `channels`; none: "
+        "hosts_per_server, where the topology has servers.",
     )
     skew: float = Field(
         default=0,
@@ -127,8 +156,21 @@ class Phase(Table):
 
     def count(self, ranks: int) -> int:
         """Return the transfers of all groups. Resolved collectives only."""
-        call = self.call(ranks)
-        return _algorithm(self).count(call) * self.chunks * (ranks // call.ranks)
+        call, algorithm = self.call(ranks), _algorithm(self)
+        slicing = self.slicing()
+        number = (
+            algorithm.count(call) * self.chunks
+            if slicing is None
+            else slices.count(algorithm, call, slicing)
+        )
+        return number * (ranks // call.ranks)
+
+    def slicing(self) -> slices.Slicing | None:
+        """Return how it is sliced; None: not at all. Resolved collectives only."""
+        if self.slice is None:
+            return None
+        in_flight = self.in_flight or slices.default_in_flight(_algorithm(self))
+        return slices.Slicing(self.channels, self.slice, in_flight)
 
 
 @dataclass(frozen=True)
@@ -299,17 +341,19 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
             collectives.operations(),
         )
         return None
-    algorithm = phase.algorithm or known[0]
+    chosen = _tuned(phase, own, check.scene.network)
+    algorithm = chosen or known[0]
     if algorithm not in known:
         place = (*check.path, *key.split("."), "algorithm")
+        known.append(slices.TUNED)
         check.findings.unknown(place, f"algorithm of {phase.operation}", algorithm, known)
         return None
     hosts = None if phase.hosts is None else check.hosts(f"{key}.hosts", phase.hosts)
     if phase.hosts is not None and hosts is None:
         return None
     found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
-    if phase.local is None and "local" in _algorithm(found).reads:
-        size = check.scene.network.server_size
+    if phase.local is None and ("local" in _algorithm(found).reads or phase.channels > 1):
+        size = check.scene.network.server_size if phase.stride == 1 else 1
         found = found.model_copy(update={"local": size if size > 1 else None})
     ranks = len(own if hosts is None else hosts)
     if ranks < 2:
@@ -317,6 +361,17 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
     elif _check_groups(found, key, check, ranks):
         _check_call(found, key, check, found.call(ranks))
     return found
+
+
+def _tuned(phase: Phase, own: Sequence[str], network: Topology) -> str | None:
+    """Return the algorithm of a collective, as named, or chosen for its size and ranks."""
+    hosts = [name for name in phase.hosts or own if network.is_host(name)]
+    if phase.algorithm != slices.TUNED or not hosts:
+        return phase.algorithm
+    ranks = phase.group_size or len(hosts)
+    apart = max(1, network.server_size // phase.stride)
+    rate = int(network.host_rates[network.numbers[hosts[0]]])
+    return slices.tuned(phase.operation, ranks, -(-ranks // apart), phase.size, rate)
 
 
 def _check_groups(phase: Phase, key: str, check: Check, ranks: int) -> bool:
@@ -338,8 +393,10 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
     """Note what an algorithm cannot do."""
     algorithm = _algorithm(phase)
     name = f"{phase.operation} by {phase.algorithm}"
+    _check_slices(phase, key, check, algorithm)
     for one in ("local", "skew"):
-        if getattr(phase, one) and one not in algorithm.reads:
+        turns = one == "local" and phase.channels > 1
+        if getattr(phase, one) and one not in algorithm.reads and not turns:
             others = [
                 " by ".join(known)
                 for known, other in collectives.ALGORITHMS.items()
@@ -350,10 +407,29 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
     if needed is not None:
         check.add(f"{key}.hosts", f"{name} of {call.ranks} ranks", needed)
         return
-    parts = algorithm.parts(call) * phase.chunks
+    parts = algorithm.parts(call) * phase.chunks * phase.channels
     if phase.size < parts:
         what = f"{phase.size} B in {parts} parts"
         check.add(f"{key}.size", what, "at least a byte for each part")
+
+
+def _check_slices(phase: Phase, key: str, check: Check, algorithm: collectives.Algorithm) -> None:
+    """Note what belongs to slices, or not, and too few of them under way."""
+    if phase.slice is None:
+        for one in ("channels", "in_flight", "step_cost"):
+            if one in phase.model_fields_set:
+                check.add(f"{key}.{one}", "of a collective in slices", None, "give 'slice', too")
+        return
+    for one in ("chunks", "in_order"):
+        if one in phase.model_fields_set:
+            check.add(f"{key}.{one}", "slices are cut and ordered as NCCL does", f"no {one!r}")
+    least = slices.least_in_flight(algorithm)
+    if phase.in_flight is not None and phase.in_flight < least:
+        what = f"{phase.in_flight}: ranks in a circle would wait for each other forever"
+        check.add(f"{key}.in_flight", what, f"at least {least}")
+    if phase.local is not None and (phase.group_size or phase.local) % phase.local:
+        what = f"groups of {phase.group_size} ranks in servers of {phase.local}"
+        check.add(f"{key}.local", what, "a number that divides the ranks of a group")
 
 
 def _algorithm(phase: Phase) -> collectives.Algorithm:
@@ -449,6 +525,7 @@ class _Schedule:
             np.tile(sizes, rounds),
             starts.ravel(),
             waits=waits,
+            channels=np.tile(np.concatenate([part.channels for part in self.parts]), rounds),
         )
 
     def _in_rounds(self, ids: Numbers) -> Numbers:
@@ -467,9 +544,8 @@ class _Schedule:
 
     def _edges(self, part: _Part, before: Numbers) -> Iterator[_Edges]:
         """Yield the waits of a collective."""
-        inside = stretched(part.phase.step_delay, part.src[part.waiters], self.factors)
-        inside[part.follows] = 0
-        yield _Edges(part.waiters + part.flow, part.after + part.flow, inside)
+        inside = stretched(part.times, part.at, self.factors)
+        yield _Edges(part.waiters, part.after, inside)
         if self._is_waited_for(part):
             yield from part.end_edges()
         later = 0 if part.phase.after else 1  # 1: it waits for the previous round
@@ -499,28 +575,48 @@ class _Part:
     """A collective of the first round. Its flows begin at `flow`, its points at `point`.
 
     hosts: those of all groups, in order. sender: for each flow, the place of its source among them.
-    follows: waits without a reduction. Points are the beginnings of the hosts' parts, their ends,
-    and one when all have ended.
+    waiters, after, times, at: waits inside of it, their time [ps] and the node that takes it.
+    Points are the beginnings of the hosts' parts, their ends, one when all have ended, and those of
+    slices.
     """
 
     def __init__(self, phase: Phase, groups: Array, flow: int, point: int) -> None:
         self.phase, self.flow = phase, flow
         self.hosts = groups.ravel()
         number, ranks = groups.shape
-        algorithm = _algorithm(phase)
-        made = collectives.transfers_of(
-            algorithm, phase.call(len(self.hosts)), phase.chunks, phase.in_order
+        algorithm, call, slicing = _algorithm(phase), phase.call(len(self.hosts)), phase.slicing()
+        made = (
+            collectives.transfers_of(algorithm, call, phase.chunks, phase.in_order)
+            if slicing is None
+            else slices.sliced(algorithm, call, slicing)
         )
+        own_points = made.leaving if isinstance(made, slices.Sliced) else 0
         shift = np.arange(number, dtype=np.int64)[:, None]
         self.length = number * len(made)
-        self.points = 2 * len(self.hosts) + 1
+        self.points = 2 * len(self.hosts) + 1 + number * own_points
         self.sender = (shift * ranks + made.src).ravel()
         self.receiver = (shift * ranks + made.dst).ravel()
         self.src, self.dst = self.hosts[self.sender], self.hosts[self.receiver]
         self.sizes = np.tile(made.sizes, number)
-        self.waiters = (shift * len(made) + made.waiters).ravel()
-        self.after = (shift * len(made) + made.after).ravel()
-        self.follows = np.tile(made.taking_turns(), number)
+        first_point = point + 2 * len(self.hosts) + 1
+
+        def numbered(ids: Numbers) -> Numbers:
+            points = ids + shift * own_points + first_point
+            return np.asarray(
+                np.where(ids >= POINT, points, ids + shift * len(made) + flow).ravel()
+            )
+
+        self.waiters, self.after = numbered(made.waiters), numbered(made.after)
+        if isinstance(made, slices.Sliced):
+            times = made.reduces * phase.step_delay + made.clears * phase.step_cost
+            at = made.ranks_of(made.waiters)
+            self.channels = np.tile(made.channels, number)
+        else:
+            times = np.where(made.taking_turns(), 0, phase.step_delay)
+            at = made.src[made.waiters]
+            self.channels = np.zeros(self.length, dtype=np.int64)
+        self.times = np.tile(times, number)
+        self.at = self.hosts[(shift * ranks + at).ravel()]
         places = np.arange(len(self.hosts), dtype=np.int64)
         self.begin = POINT + point + places
         self.end = self.begin + len(places)

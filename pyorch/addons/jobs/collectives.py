@@ -78,7 +78,7 @@ class Algorithm:
 
     count: number of transfers. first: number of those that wait for no other. parts: blocks that a
     size is cut into. refuses: what it needs that a call does not have, if anything. reads: keys
-    that it uses besides the size.
+    that it uses besides the size. slices: of a chunk, where NCCL pipelines it.
     """
 
     make: Make
@@ -87,6 +87,7 @@ class Algorithm:
     parts: OfCall
     refuses: Callable[[Call], str | None] = _never
     reads: frozenset[str] = frozenset()
+    slices: int = 1
 
 
 ALGORITHMS: dict[tuple[str, str], Algorithm] = {}
@@ -102,12 +103,13 @@ def algorithm(
     parts: OfCall,
     refuses: Callable[[Call], str | None] = _never,
     reads: Sequence[str] = (),
+    slices: int = 1,
 ) -> Callable[[Make], Make]:
     """Register an algorithm; `Algorithm` says what the values are."""
 
     def register(function: Make) -> Make:
         ALGORITHMS[operation, name] = Algorithm(
-            function, count, first, parts, refuses, frozenset(reads)
+            function, count, first, parts, refuses, frozenset(reads), slices
         )
         return function
 
@@ -215,7 +217,7 @@ def _pairs(call: Call) -> int:
 # Rings
 
 
-@algorithm("all_reduce", "ring", count=lambda c: 2 * _pairs(c), first=_each, parts=_each)
+@algorithm("all_reduce", "ring", count=lambda c: 2 * _pairs(c), first=_each, parts=_each, slices=2)
 def ring_all_reduce(call: Call) -> Transfers:
     """Reduce-scatter, then all-gather: 2(n-1) steps; in each every rank passes a block on.
 
@@ -224,13 +226,13 @@ def ring_all_reduce(call: Call) -> Transfers:
     return _ring(call, 2 * (call.ranks - 1))
 
 
-@algorithm("reduce_scatter", "ring", count=_pairs, first=_each, parts=_each)
+@algorithm("reduce_scatter", "ring", count=_pairs, first=_each, parts=_each, slices=2)
 def ring_reduce_scatter(call: Call) -> Transfers:
     """n-1 steps; in the end each rank holds the sum of one block. (n-1) a(S/n) + (n-2) p."""
     return _ring(call, call.ranks - 1)
 
 
-@algorithm("all_gather", "ring", count=_pairs, first=_each, parts=_each)
+@algorithm("all_gather", "ring", count=_pairs, first=_each, parts=_each, slices=2)
 def ring_all_gather(call: Call) -> Transfers:
     """n-1 steps; each rank begins with one block of S and ends with all. (n-1) a(S/n) + (n-2) p."""
     return _ring(call, call.ranks - 1)

@@ -1,0 +1,269 @@
+"""Collectives in channels and slices: what is sent, and when, against a model without packets."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch.addons.jobs import slices
+from pyorch.addons.jobs.collectives import ALGORITHMS, Call
+from pyorch.base.findings import Findings
+from pyorch.traffic import base as traffic
+from tests.cli.test_end_to_end import run
+from tests.star import ACK, DELAY, wire
+from tests.strategies import network
+from tests.traffic.test_traffic import WORKLOADS
+
+CHOICES = sorted(which for which in ALGORITHMS if which[1] != "hierarchical")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    which=st.sampled_from(CHOICES),
+    ranks=st.sampled_from([2, 4, 8]),
+    size=st.integers(40, 3000),
+    slicing=st.builds(
+        slices.Slicing, st.integers(1, 3), st.sampled_from([7, 16, 64]), st.integers(3, 6)
+    ),
+)
+def test_slices_carry_what_the_algorithm_sends(
+    which: tuple[str, str], ranks: int, size: int, slicing: slices.Slicing
+) -> None:
+    """All bytes go, in slices that are short enough and in order, and nothing waits in a circle."""
+    algorithm, call = ALGORITHMS[which], Call(ranks, size)
+    made = slices.sliced(algorithm, call, slicing)
+    number = made.leaving
+    assert len(made) == slices.count(algorithm, call, slicing)
+    assert made.sizes[:number].min() > 0
+    assert (made.sizes[number:] == slices.CLEAR_BYTES).all()
+    for one, other in ((made.src, made.dst), (made.dst, made.src)):
+        assert (one[:number] == other[number:]).all()
+
+    # the parts of channels and blocks differ by bytes, but not what each rank gives and takes
+    whole = algorithm.make(call)
+    rounding = len(whole) * slicing.channels * (2 + size // slicing.slice)
+    for ends in ("src", "dst"):
+        sent, usual = (
+            np.bincount(getattr(one, ends)[:count], one.sizes[:count], ranks)
+            for one, count in ((made, number), (whole, len(whole)))
+        )
+        assert np.abs(sent - usual).max() <= rounding
+
+    after: dict[int, list[int]] = defaultdict(list)
+    for waiter, awaited in zip(made.waiters.tolist(), made.after.tolist(), strict=True):
+        after[waiter].append(awaited)
+    tuple(TopologicalSorter(after).static_order())  # raises an error if there is a circle
+
+    # a connection's slices leave in order, each after a clear-to-send message of its own
+    connections: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for one in range(number):
+        connections[int(made.src[one]), int(made.dst[one]), int(made.channels[one])].append(one)
+        assert traffic.POINT + one in after[one]
+        assert one + number in after[traffic.POINT + one]
+    for leaving in connections.values():
+        for before, behind in itertools.pairwise(leaving):
+            assert traffic.POINT + before in after[traffic.POINT + behind]
+        for place, one in enumerate(leaving):
+            waits = after[number + one]
+            assert bool(waits) == (place >= slicing.in_flight)
+
+
+def test_loops_and_slices_are_those_of_nccl() -> None:
+    """Two slices a chunk, at most the nominal one, at least a 32nd of it; a loop has all ranks."""
+    ring = ALGORITHMS["all_reduce", "ring"]
+    nominal = 1 << 20
+
+    def of(size: int) -> list[int]:
+        made = slices.sliced(ring, Call(4, size), slices.Slicing(1, nominal, 4))
+        first = made.sizes[: made.leaving][made.src[: made.leaving] == 0]
+        return [int(one) for one in first]
+
+    assert of(8 * nominal) == [nominal] * 2 * 6  # one loop: 4 blocks of 2 slices, 6 steps
+    assert of(16 * nominal) == [nominal] * 2 * 6 * 2  # two loops
+    assert of(4 * 40_000) == [20_000] * 2 * 6  # half a chunk would be below 32 KiB: two slices
+    assert of(4 * 30_000) == [30_000] * 6  # under 32 KiB: one slice
+
+
+def test_channels_begin_with_other_ranks_of_each_server() -> None:
+    """Between servers of two, channel 0 goes from rank 1 to 2, channel 1 from 0 to 3."""
+    ring = ALGORITHMS["all_reduce", "ring"]
+    made = slices.sliced(ring, Call(4, 4000, local=2), slices.Slicing(2, 1000, 4))
+    pairs: list[set[tuple[int, int]]] = [set(), set()]
+    for one in range(made.leaving):
+        pairs[int(made.channels[one])].add((int(made.src[one]), int(made.dst[one])))
+    assert pairs[0] == {(0, 1), (1, 2), (2, 3), (3, 0)}
+    assert pairs[1] == {(1, 0), (0, 3), (3, 2), (2, 1)}
+
+
+def test_the_tuned_algorithm_is_the_one_of_lesser_cost() -> None:
+    """By hand: 32 servers of one rank at 400 Gb/s; a tree up to a crossing, then a ring."""
+    # ring 1.4 (8.4 + 62 x 14) = 1226.96 us + 1.9375 S / 50 kB per us, tree 8.4 + 140 = 148.4 us +
+    # 2 / 0.92 S / 50 kB: equal at S = 1078.56 us x 50 kB / 0.236413
+    crossing = 228_109_000
+    for size, name in ((crossing - 50_000, "double_tree"), (crossing + 50_000, "ring")):
+        assert slices.tuned("all_reduce", 32, 32, size, 400 * 10**9) == name
+    assert slices.tuned("all_reduce", 8, 1, 10**6, 400 * 10**9) == "ring"
+    assert slices.tuned("all_gather", 8, 1, 10**6, 400 * 10**9) is None
+
+
+def problems_of(**keys: Any) -> str:
+    """What is said of a collective in slices."""
+    phase = {"name": "a", "operation": "all_reduce", "size": "1MB"} | keys
+    findings = Findings("x.toml")
+    scene = traffic.Scene(network(kind="star", hosts=4), WORKLOADS, WORKLOADS, 10**9)
+    traffic.resolve({"kind": "collective", "collectives": [phase]}, findings, ("traffic",), scene)
+    return "\n".join(problem.render() for problem in findings.problems)
+
+
+def test_what_belongs_to_slices_is_said() -> None:
+    """Keys without `slice`, pieces of another kind, and too few under way."""
+    assert not problems_of(slice="32KiB", channels=2, in_flight=3, step_cost="1us")
+    for key, value in (("channels", 2), ("in_flight", 4), ("step_cost", "1us")):
+        assert "give 'slice', too" in problems_of(**{key: value})
+    assert "no 'chunks'" in problems_of(slice="32KiB", chunks=2)
+    assert "at least 3" in problems_of(slice="32KiB", in_flight=2)
+
+
+# ---------------------------------------------------------------------------------------------
+# The real simulator, and when slices leave by the rules alone
+
+STUDY = """
+title = "slices on a star"
+[run]
+duration = "1ms"
+drain = "1s"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 8
+rate = "100Gbps"
+delay = "1us"
+[queue_pair]
+ack_every = 1000000
+[[traffic]]
+kind = "collective"
+label = "job"
+collectives = [{ ONE }]
+[[metric]]
+name = "whole"
+kind = "collective_time"
+traffic = "job"
+"""
+
+
+def across(size: int) -> int:
+    """Time of a message alone [ps]."""
+    return wire(size)[0] + sum(wire(size)) + 2 * DELAY
+
+
+def ring_time(  # noqa: C901 (what a ring depends on, and its rules)
+    ranks: int, size: int, slice_: int, in_flight: int, cost: int, reduction: int
+) -> int:
+    """When a ring of one channel has ended [ps]: the latest of what each slice waits for."""
+    steps = 2 * (ranks - 1)
+    order: list[tuple[int, int, int]] = []  # (step, number of slices of the step, bytes)
+    most = 2 * slice_ * ranks
+    left = size
+    while left > 0:
+        loop = min(left, most)
+        block = loop // ranks
+        piece = max(-(-block // 2), slice_ // 32)
+        number = -(-block // piece)
+        order += [(step, number, block // number) for step in range(steps) for _ in range(number)]
+        left -= loop
+
+    @cache
+    def leaves(rank: int, at: int) -> int:
+        step, number, _ = order[at]
+        times = [clear(rank, at) + cost]
+        if at > 0:
+            times.append(leaves(rank, at - 1))
+        if step > 0:
+            times.append(arrives((rank - 1) % ranks, at - number) + reduction)
+        return max(times)
+
+    @cache
+    def sent(rank: int, at: int) -> int:
+        before = sent(rank, at - 1) if at > 0 else 0
+        return max(leaves(rank, at), before) + sum(wire(order[at][2]))
+
+    def arrives(rank: int, at: int) -> int:
+        return sent(rank, at) + wire(order[at][2])[0] + 2 * DELAY
+
+    def clear(rank: int, at: int) -> int:
+        room = at - in_flight
+        if room < 0:
+            return across(slices.CLEAR_BYTES)
+        step, number, _ = order[room]
+        taken = (
+            leaves((rank + 1) % ranks, room + number) if step + 1 < steps else arrives(rank, room)
+        )
+        return taken + across(slices.CLEAR_BYTES)
+
+    for at in range(len(order)):  # so that no call goes deep
+        for rank in range(ranks):
+            leaves(rank, at), sent(rank, at)
+    return max(arrives(rank, len(order) - 1) for rank in range(ranks))
+
+
+CASES = {
+    "link": {"ranks": 4, "size": 8_000_000, "slice": 100_000, "cost": 1, "pause": 0},
+    "slots": {"ranks": 4, "size": 1_600_000, "slice": 10_000, "cost": 12, "pause": 0},
+    "reduction": {"ranks": 8, "size": 3_200_000, "slice": 50_000, "cost": 2, "pause": 5},
+    "rest": {"ranks": 5, "size": 1_234_000, "slice": 64_000, "cost": 3, "pause": 0},
+}
+
+
+def text_of(one: dict[str, Any]) -> str:
+    """A collective as it stands in a file."""
+    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items())
+
+
+@pytest.mark.cpp
+def test_times_are_those_of_a_model_without_packets(tmp_path: Path) -> None:
+    """Within 2 %: frames of clear-to-send messages and of data wait for each other."""
+    ring = {"name": "one", "operation": "all_reduce", "algorithm": "ring", "size": "1MB"}
+    text, expected = STUDY.replace("ONE", text_of(ring)), {}
+    for name, keys in CASES.items():
+        one = ring | {"size": f"{keys['size']}B", "slice": f"{keys['slice']}B"}
+        one |= {"step_cost": f"{keys['cost']}us", "step_delay": f"{keys['pause']}us"}
+        one["hosts"] = f"h0..h{keys['ranks'] - 1}"
+        text += f"[variants.{name}]\ntraffic.job.collectives = [{{ {text_of(one)} }}]\n"
+        times = (keys["cost"] * 10**6, keys["pause"] * 10**6)
+        expected[name] = ring_time(keys["ranks"], keys["size"], keys["slice"], 4, *times)
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    table = pd.read_parquet(file).set_index("variant")
+    for name, time in expected.items():
+        assert table.whole[name] == pytest.approx(time, rel=0.02), name
+
+
+@pytest.mark.cpp
+def test_throughput_is_that_of_the_slots(tmp_path: Path) -> None:
+    """Between two ranks: in_flight slices each loop time, or the link, whichever is less."""
+    size, piece = 2_000_000, 20_000
+    one = {"name": "one", "operation": "broadcast", "algorithm": "chain", "size": f"{size}B"}
+    one |= {"slice": f"{piece}B", "hosts": "h0..h1", "step_cost": "20us"}
+    text = STUDY.replace("ONE", text_of(one))
+    text += '[sweep]\n"traffic.job.collectives.one.in_flight" = [2, 4, 8, 16]\n'
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    table = pd.read_parquet(file)
+    (key,) = (column for column in table.columns if column.endswith("in_flight"))
+    loop = across(piece) + ACK + across(slices.CLEAR_BYTES) + 20 * 10**6
+    for in_flight, time in zip(table[key], table.whole, strict=True):
+        rate = min(in_flight * piece / loop, piece / sum(wire(piece)))
+        assert time == pytest.approx(size / rate, abs=loop), in_flight  # of the first and the last
