@@ -34,17 +34,50 @@ class JobTime(Metric):
 
     @override
     def value(self, run: RunTables) -> float | None:
-        found = run.entry(self.traffic)
-        if found is None:
-            return None
-        number, rows, table = found
-        entry = run.setting.traffic[number]
-        ends = np.asarray(table["finish_ps"])[rows].astype(np.int64)
-        if (ends < 0).any():
-            return math.inf
-        last = [*ends.tolist()]
-        last += [end for *_, end in entry.computations(run.network, run.seed, number, ends)]
-        return float(max(last) - entry.start) if last else None
+        return _time_and_computed(run, self.traffic)[0]
+
+
+@metric
+class ExposedCommunication(Metric):
+    """Time of a job, a schedule of ranks, in which the host that computes longest does not compute.
+
+    Its `job_time` less that host's computations; what is left is communication that nothing hides,
+    and waiting. Infinite when a message did not arrive.
+    """
+
+    BETTER: ClassVar[Better] = "lower"
+    kind: Literal["exposed_communication"] = "exposed_communication"
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+    @override
+    def value(self, run: RunTables) -> float | None:
+        time, computed = _time_and_computed(run, self.traffic)
+        return None if time is None or not computed else time - computed
+
+
+def _time_and_computed(run: RunTables, label: str) -> tuple[float | None, int]:
+    """Return the time of a job, and how long the host that computes longest does so [ps]."""
+    found = run.entry(label)
+    if found is None:
+        return None, 0
+    number, rows, table = found
+    entry = run.setting.traffic[number]
+    ends = np.asarray(table["finish_ps"])[rows].astype(np.int64)
+    if (ends < 0).any():
+        return math.inf, 0
+    made = sorted(entry.computations(run.network, run.seed, number, ends))
+    last = [*ends.tolist(), *(end for *_, end in made)]
+    busy: dict[int, int] = {}
+    until: dict[int, int] = {}
+    for node, begin, end in made:  # those of a host may overlap
+        new = max(0, end - max(begin, until.get(node, begin)))
+        busy[node] = busy.get(node, 0) + new
+        until[node] = max(end, until.get(node, end))
+    return float(max(last) - entry.start) if last else None, max(busy.values(), default=0)
 
 
 @metric

@@ -40,7 +40,7 @@ class Node(NamedTuple):
     id: int
     kind: str
     after: tuple[int, ...] = ()
-    duration: int = 0
+    duration: float = 0
     attributes: Mapping[str, Value] = {}
     name: str = ""
 

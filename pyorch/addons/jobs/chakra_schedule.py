@@ -350,7 +350,7 @@ class _Schedule:
         if node.duration >= MOST_NUMBER / NS_PER_US:
             self.tell(rank, node, f"it takes {node.duration} us", f"less than {MOST_NUMBER} ns")
         cpu = 1 if node.attributes.get("is_cpu_op") else 0
-        return f"calc {node.duration * NS_PER_US} cpu {cpu}"
+        return f"calc {round(node.duration * NS_PER_US)} cpu {cpu}"
 
     def _message(self, rank: _Rank, node: Node) -> str:
         sends = node.kind == "COMM_SEND_NODE"

@@ -4,6 +4,8 @@
 from pyorch.addons.jobs import goal_kind
 
 # isort: split
-from pyorch.addons.jobs import chakra_kind, collective_kind, metrics
+from pyorch.addons.jobs import chakra_kind, collective_kind, metrics, model_kind, workload_kind
 
-__all__ = ["chakra_kind", "collective_kind", "goal_kind", "metrics"]
+__all__ = [
+    "chakra_kind", "collective_kind", "goal_kind", "metrics", "model_kind", "workload_kind",
+]  # fmt: skip

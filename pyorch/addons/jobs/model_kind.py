@@ -1,0 +1,214 @@
+"""Traffic of kind `transformer`: one iteration of training, as a GOAL schedule.
+
+Ranks are numbered as in Megatron-LM: those of a tensor group first, then data, then pipeline. A
+stage has layers / pipeline layers. Forward, a layer of hidden size h takes 24 b s h^2 + 4 b s^2 h
+floating-point operations for b sequences of s tokens (Narayanan et al., SC 2021, without
+recomputation), backward twice as many, shared by a tensor group. Two all-reduces of b s h elements
+go with it each way (Shoeybi et al., arXiv 1909.08053), and, of a mixture of experts, two all-to-all
+of the tokens for `active_experts`. Each rank of a stage sends its share of b s h elements to the
+next stage, and back. Layers of a stage that nothing else interrupts compute and
+communicate as one: latencies of their collectives count once. The schedule is 1F1B (Narayanan et
+al., SOSP 2019), and the gradients of 12 h^2 parameters a layer are summed at the end, or, with
+`overlap`, layer by layer during the last backward pass. Embeddings and the optimiser are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.addons.jobs import collectives
+from pyorch.addons.jobs.chakra import Node
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading, schedule
+from pyorch.addons.jobs.goal_kind import Goal
+from pyorch.addons.jobs.ranks import RankedTable
+from pyorch.traffic.base import Check, TrafficTable, traffic
+
+WEIGHTS = 12
+"""Parameters of a layer, in units of the square of the hidden size."""
+MOST_NODES = 2_000_000
+"""Computations and communications of all ranks."""
+
+
+@traffic("transformer")
+class Transformer(RankedTable):
+    """An iteration of training a transformer, from its sizes and degrees of parallelism.
+
+    Its collectives are `tensor`, `experts` and `gradients`.
+    """
+
+    source = (
+        "Narayanan et al.: Megatron-LM, SC 2021 (schedule, operations); our own simplifications"
+    )
+
+    layers: int = Field(ge=1, le=10_000, description="Layers; each stage has as many.")
+    hidden: int = Field(ge=1, le=1_000_000, description="Hidden size.")
+    sequence: int = Field(ge=1, le=100_000_000, description="Tokens of a sequence.")
+    tensor: int = Field(default=1, ge=1, description="Ranks that share each layer.")
+    pipeline: int = Field(default=1, ge=1, description="Stages.")
+    data: int = Field(default=1, ge=1, description="Ranks that have the same weights.")
+    experts: int = Field(
+        default=1, ge=1, description="Of these, ranks that share the experts of a layer; 1: none."
+    )
+    active_experts: int = Field(default=2, ge=1, description="Experts that see a token.")
+    micro_batches: int = Field(default=1, ge=1, description="Micro-batches of an iteration.")
+    micro_batch: int = Field(default=1, ge=1, description="Sequences of each.")
+    element: int = Field(default=2, ge=1, le=8, description="Bytes of an element.")
+    flops: float = Field(gt=0, description="Floating-point operations that a rank does per second.")
+    overlap: bool = Field(
+        default=True, description="Sum gradients while the last micro-batch is still computed."
+    )
+    algorithms: dict[str, str] | None = Field(
+        default=None, description="Algorithms by operation, unless the first of each."
+    )
+
+    @property
+    def ranks(self) -> int:
+        """Return the number of ranks."""
+        return self.tensor * self.data * self.pipeline
+
+    @override
+    def resolve(self, check: Check) -> TrafficTable | None:
+        if not self._fits(check):
+            return None
+        traces = [(f"rank {rank}", _Rank(self, rank).nodes()) for rank in range(self.ranks)]
+        reading = Reading(_groups(self), self.algorithms or {})
+        text, named, problems = schedule(traces, reading)
+        if problems:
+            check.findings.merge(problems[:1])
+            return None
+        known = {name: getattr(self, name) for name in RankedTable.model_fields}
+        known["kind"] = Goal.registered
+        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
+        return entry.resolve(check)
+
+    def _fits(self, check: Check) -> bool:
+        """Whether ranks and layers can be divided so; note what cannot."""
+        before = len(check.findings.problems)
+        if self.layers % self.pipeline:
+            what = f"{self.layers} layers in {self.pipeline} stages"
+            check.add("pipeline", what, "a number that divides 'layers'")
+        if self.data % self.experts:
+            what = f"{self.experts} of {self.data} ranks"
+            check.add("experts", what, "a number that divides 'data'")
+        hosts = len(check.hosts("hosts", self.hosts or ["all"]) or ())
+        if hosts and hosts < self.ranks:
+            what = f"{self.ranks} ranks (tensor x data x pipeline) on {hosts} hosts"
+            check.add("hosts", what, "a host for each rank")
+        nodes = self.ranks * (self.micro_batches * 12 + 3 * self.layers // self.pipeline)
+        if nodes > MOST_NODES:
+            check.add("micro_batches", f"about {nodes:,} steps", f"at most {MOST_NODES:,}")
+        for operation, name in (self.algorithms or {}).items():
+            known = collectives.names_of(operation)
+            if name not in known or name == "hierarchical":
+                known = [one for one in known if one != "hierarchical"] or collectives.operations()
+                place = (*check.path, "algorithms", operation)
+                check.findings.unknown(place, f"algorithm of {operation}", name, known)
+        return len(check.findings.problems) == before
+
+
+def _groups(model: Transformer) -> dict[str, list[int]]:
+    """Return the ranks of each process group."""
+    groups: dict[str, list[int]] = {}
+    for number in range(model.ranks):
+        for name in _Rank(model, number).groups.values():
+            groups.setdefault(name, []).append(number)
+    return groups
+
+
+class _Rank:
+    """What a rank does, as the nodes of a trace."""
+
+    def __init__(self, model: Transformer, number: int) -> None:
+        self.model, self.number = model, number
+        place, rest = number % model.tensor, number // model.tensor
+        copy, self.stage = rest % model.data, rest // model.data
+        self.groups = {
+            "tensor": f"tensor {copy} {self.stage}",
+            "gradients": f"gradients {place} {self.stage}",
+            "experts": f"experts {place} {copy // model.experts} {self.stage}",
+        }
+        self.layers = model.layers // model.pipeline
+        self.tokens = model.micro_batch * model.sequence
+        self.made: list[Node] = []
+
+    def nodes(self) -> list[Node]:
+        """Return all that it does."""
+        last: tuple[int, ...] = ()
+        for backward, number in self._order():
+            final = backward and number == self.model.micro_batches - 1
+            last = self._pass(backward, number, last, final and self.model.overlap)
+        if not self.model.overlap:
+            self._sum(self.layers, last)
+        return self.made
+
+    def _order(self) -> Iterator[tuple[bool, int]]:
+        """Yield whether a pass is backward, and its micro-batch: 1F1B."""
+        number = self.model.micro_batches
+        ahead = min(self.model.pipeline - 1 - self.stage, number)
+        yield from ((False, one) for one in range(ahead))
+        for one in range(number - ahead):
+            yield False, ahead + one
+            yield True, one
+        yield from ((True, one) for one in range(number - ahead, number))
+
+    def _pass(
+        self, backward: bool, number: int, last: tuple[int, ...], sums: bool
+    ) -> tuple[int, ...]:
+        """Add a pass of a micro-batch. sums: gradients, each layer's when it has been computed."""
+        model, across = self.model, self.model.tensor * self.model.data
+        bytes_ = self.tokens * model.hidden * model.element
+        part = max(1, bytes_ // model.tensor)  # that the same rank of the other stage lacks
+        behind, before = (1, -1) if backward else (-1, 1)  # stages it comes from and goes to
+        tag = number + (model.micro_batches if backward else 0)
+        if 0 <= self.stage + behind < model.pipeline:
+            peer = self.number + behind * across
+            last += self._add("COMM_RECV_NODE", (), comm_size=part, comm_tag=tag, comm_src=peer)
+        for layers in [1] * self.layers if sums else [self.layers]:
+            last = self._compute(layers, backward, last)
+            if sums:
+                self._sum(1, last)
+            last = self._exchange(layers, bytes_, last)
+        if 0 <= self.stage + before < model.pipeline:
+            peer = self.number + before * across
+            self._add("COMM_SEND_NODE", last, comm_size=part, comm_tag=tag, comm_dst=peer)
+        return last
+
+    def _compute(self, layers: int, backward: bool, last: tuple[int, ...]) -> tuple[int, ...]:
+        model = self.model
+        linear = 24 * self.tokens * model.hidden**2
+        attention = 4 * self.tokens * model.sequence * model.hidden
+        work = layers * (linear + attention) * (2 if backward else 1) / model.tensor
+        return self._add("COMP_NODE", last, duration=work / model.flops * 1e6)
+
+    def _exchange(self, layers: int, bytes_: int, last: tuple[int, ...]) -> tuple[int, ...]:
+        """Add the collectives of activations, or of their gradients."""
+        if self.model.tensor > 1:
+            last = self._collective("tensor", "ALL_REDUCE", 2 * layers * bytes_, last)
+        if self.model.experts > 1:
+            size = 2 * layers * bytes_ * self.model.active_experts
+            last = self._collective("experts", "ALL_TO_ALL", size, last)
+        return last
+
+    def _sum(self, layers: int, last: tuple[int, ...]) -> None:
+        if self.model.data > 1:
+            weights = layers * WEIGHTS * self.model.hidden**2 // self.model.tensor
+            self._collective("gradients", "ALL_REDUCE", weights * self.model.element, last)
+
+    def _collective(
+        self, name: str, operation: str, size: int, last: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        kind = COLLECTIVES.index(operation)
+        group = self.groups[name]
+        return self._add(
+            "COMM_COLL_NODE", last, name, comm_type=kind, comm_size=size, pg_name=group
+        )
+
+    def _add(
+        self, kind: str, after: tuple[int, ...], name: str = "", duration: float = 0, **more: Any
+    ) -> tuple[int, ...]:
+        self.made.append(Node(len(self.made), kind, after, duration, more, name))
+        return (len(self.made) - 1,)

@@ -1,0 +1,258 @@
+"""Traffic of kind `workload`: an iteration from a workload file of SimAI or AICB.
+
+Line 1: the policy and pairs `key: value`; line 2: the number of rows; a row: name, dependency
+(unused), then three times a time [ns], a collective and its bytes, for forward, input gradient and
+weight gradient, and the time of the update [ns] (aliyun/SimAI cef83f9d, Workload.cc;
+aliyun/aicb 23eec3c). Ranks of a tensor group are consecutive.
+
+An iteration: forward row by row, each collective waited for; backward from the last row to the
+first, the weight gradient, whose collective nothing waits for until the end, then the input
+gradient. The order of these two is that of ASTRA-sim 1, recalled. Updates are left out, as there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pydantic import Field
+from typing_extensions import override
+
+from pyorch.addons.jobs.chakra import Node
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading, schedule
+from pyorch.addons.jobs.goal_kind import Goal
+from pyorch.addons.jobs.ranks import RankedTable
+from pyorch.base.errors import Problem, UserError
+from pyorch.base.reading import is_file, read_text
+from pyorch.traffic.base import Check, TrafficTable, traffic
+
+POLICIES = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER", "MICRO")
+MOST_ROWS = 100_000
+MOST_NODES = 2_000_000
+_KINDS = {
+    "ALLREDUCE": "ALL_REDUCE",
+    "ALLGATHER": "ALL_GATHER",
+    "REDUCESCATTER": "REDUCE_SCATTER",
+    "ALLTOALL": "ALL_TO_ALL",
+}
+_SUFFIXES = ("", "_EP", "_DP_EP")
+_TOKENS = 12
+_DEGREES = {
+    "tensor": "model_parallel_NPU_group",
+    "experts": "ep",
+    "pipeline": "pp",
+    "all": "all_gpus",
+}
+
+
+class Step(NamedTuple):
+    """A computation [ns] and the collective behind it: its operation, its group, its bytes."""
+
+    time: int
+    operation: str | None
+    group: str
+    size: int
+
+
+class Row(NamedTuple):
+    """A row of the file: forward, input gradient and weight gradient."""
+
+    name: str
+    forward: Step
+    inputs: Step
+    weights: Step
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a file has. ranks: 0 where it does not say."""
+
+    tensor: int
+    experts: int
+    ranks: int
+    rows: Sequence[Row]
+
+
+def read(text: str, label: str) -> Workload:
+    """Return what a file has. Raises UserError with its problems."""
+    problems: list[Problem] = []
+
+    def tell(line: int, what: str, allowed: str | None = None) -> None:
+        problems.append(Problem(f"{label}: line {line}", what, allowed))
+
+    lines = text.splitlines()
+    if len(lines) < 2 or not lines[0].split():
+        raise UserError(
+            [
+                Problem(
+                    label,
+                    "it has no head",
+                    "a line of policy and keys, and one of the number of rows",
+                )
+            ]
+        )
+    policy, values = lines[0].split()[0], dict(re.findall(r"(\w+)\s*:\s*(\S+)", lines[0]))
+    if policy not in POLICIES:
+        tell(1, f"policy {policy!r} is not read", ", ".join(POLICIES))
+    degrees = {name: _whole(values.get(key, ""), 0) for name, key in _DEGREES.items()}
+    if not degrees["tensor"]:
+        tell(1, f"no {_DEGREES['tensor']!r}", f"{_DEGREES['tensor']}: RANKS")
+    if degrees["pipeline"] > 1:
+        tell(1, f"pp is {degrees['pipeline']}: what stages send is not in the rows", "pp: 1")
+    if _whole(values.get("checkpoints", ""), 0) > 0:
+        tell(1, "checkpoints, whose layers are computed again, are not read", "checkpoints: 0")
+    count = _whole(lines[1].strip(), -1)
+    if not 0 < count <= MOST_ROWS or len(lines) < count + 2:
+        tell(2, f"{lines[1].strip()!r} rows, and {len(lines) - 2} lines follow", "their number")
+        raise UserError(problems)
+    rows = [_row(words.split(), at, tell) for at, words in enumerate(lines[2 : count + 2], start=3)]
+    if problems:
+        raise UserError(problems)
+    found = [row for row in rows if row is not None]
+    return Workload(degrees["tensor"], max(1, degrees["experts"]), degrees["all"], found)
+
+
+def _whole(text: str, default: int) -> int:
+    """Return a number, which may be written as 12.0."""
+    try:
+        return int(float(text))
+    except (ValueError, OverflowError):
+        return default
+
+
+def _row(words: list[str], at: int, tell: Callable[..., None]) -> Row | None:
+    if len(words) != _TOKENS:
+        tell(at, f"{len(words)} words", f"{_TOKENS}: name, dependency, 3 x (ns, collective, B), ns")
+        return None
+    steps = []
+    for first, usual in ((2, "tensor"), (5, "tensor"), (8, "gradients")):
+        time, size = _whole(words[first], -1), _whole(words[first + 2], -1)
+        if time < 0 or size < 0:
+            tell(at, f"{words[first]!r} ns or {words[first + 2]!r} B", "numbers from 0")
+            return None
+        word = words[first + 1]
+        kind, suffix = next(
+            ((one, word.removeprefix(one)) for one in _KINDS if word.startswith(one)), ("", "")
+        )
+        if word != "NONE" and (not kind or suffix not in _SUFFIXES):
+            tell(at, f"collective {word!r}", f"NONE, {', '.join(_KINDS)}, also with _EP or _DP_EP")
+            return None
+        group = {"": usual, "_EP": "experts", "_DP_EP": "copies"}[suffix]
+        steps.append(Step(time, _KINDS.get(kind) if size else None, group, size))
+    return Row(words[0], steps[0], steps[1], steps[2])
+
+
+@traffic("workload")
+class WorkloadTraffic(RankedTable):
+    """An iteration of training, from a workload file of SimAI or AICB."""
+
+    source = "aliyun/SimAI and aliyun/aicb: workload files"
+    file_key = "file"
+
+    file: str = Field(description="The workload file, .txt.")
+    gpus: int | None = Field(default=None, ge=2, description="Ranks; none: `all_gpus` of the file.")
+    algorithms: dict[str, str] | None = Field(
+        default=None, description="Algorithms by operation, unless the first of each."
+    )
+
+    @override
+    def resolve(self, check: Check) -> TrafficTable | None:
+        found = read_file(check, self.file)
+        ranks = 0 if found is None else self._ranks(check, found)
+        if found is None or not ranks:
+            return None
+        groups = groups_of(found, ranks)
+        names = [{} for _ in range(ranks)]  # type: list[dict[str, str]]
+        for name, members in groups.items():
+            for rank in members:
+                names[rank][name.split()[0]] = name
+        traces = [(f"rank {rank}", nodes_of(found, names[rank])) for rank in range(ranks)]
+        alone = {name: members for name, members in groups.items() if len(members) > 1}
+        text, named, problems = schedule(traces, Reading(alone, self.algorithms or {}))
+        if problems:
+            check.findings.merge(problems[:1])
+            return None
+        known = {name: getattr(self, name) for name in RankedTable.model_fields}
+        known["kind"] = Goal.registered
+        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
+        return entry.resolve(check)
+
+    def _ranks(self, check: Check, found: Workload) -> int:
+        """Return the number of ranks; note why there can be none, and return 0."""
+        ranks = self.gpus or found.ranks
+        if not ranks:
+            check.add("gpus", "the file does not say how many", None, "give 'gpus'")
+        elif ranks % (found.tensor * found.experts):
+            what = f"{ranks} ranks in tensor groups of {found.tensor} and {found.experts} experts"
+            check.add("gpus", what, f"a multiple of {found.tensor * found.experts}")
+        elif ranks * len(found.rows) * 6 > MOST_NODES:
+            what = f"{len(found.rows):,} rows for {ranks} ranks"
+            check.add("file", what, f"at most {MOST_NODES // 6:,} in all")
+        else:
+            return ranks
+        return 0
+
+    @override
+    def check_files(self, check: Check) -> None:
+        read_file(check, self.file)
+
+
+def read_file(check: Check, name: str) -> Workload | None:
+    """Return what a file next to the experiment has; note its problems, and return None."""
+    path = check.scene.folder / name
+    if not is_file(path):
+        check.add("file", f"there is no file {name!r} next to the experiment file")
+        return None
+    try:
+        return read(read_text(path, name), name)
+    except UserError as error:
+        check.findings.merge(error.problems[:20])
+        return None
+
+
+def groups_of(found: Workload, ranks: int) -> dict[str, list[int]]:
+    """Return the ranks of each group: "tensor 0", "gradients 0", "experts 0 0", "copies 0 0"."""
+    groups: dict[str, list[int]] = {}
+    for rank in range(ranks):
+        copy, place = divmod(rank, found.tensor)
+        neighbours, expert = divmod(copy, found.experts)
+        for name in (
+            f"tensor {copy}",
+            f"gradients {place}",
+            f"experts {place} {neighbours}",
+            f"copies {place} {expert}",
+        ):
+            groups.setdefault(name, []).append(rank)
+    return groups
+
+
+def nodes_of(found: Workload, groups: dict[str, str]) -> list[Node]:
+    """Return what a rank does. groups: the name of its own, by kind."""
+    made: list[Node] = []
+    sizes = {"tensor": found.tensor, "experts": found.experts}
+
+    def add(kind: str, last: tuple[int, ...], **more: object) -> tuple[int, ...]:
+        made.append(Node(len(made), kind, last, **more))  # type: ignore[arg-type]
+        return (len(made) - 1,)
+
+    def step(
+        one: Step, last: tuple[int, ...], name: str
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Add a step; return what ends its computation, and what ends its collective."""
+        if one.time:
+            last = add("COMP_NODE", last, duration=one.time / 1000)
+        if one.operation is None or sizes.get(one.group) == 1:
+            return last, last
+        index = COLLECTIVES.index(one.operation)
+        attributes = {"comm_type": index, "comm_size": one.size, "pg_name": groups[one.group]}
+        return last, add("COMM_COLL_NODE", last, attributes=attributes, name=name)
+
+    last: tuple[int, ...] = ()
+    for row in found.rows:
+        _, last = step(row.forward, last, f"forward {row.forward.group}")
+    for row in reversed(found.rows):
+        last, _ = step(row.weights, last, f"weights {row.weights.group}")
+        _, last = step(row.inputs, last, f"backward {row.inputs.group}")
+    return made

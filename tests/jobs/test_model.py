@@ -1,0 +1,135 @@
+"""Iterations of transformers from their sizes: against what their definitions say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pyorch.addons.jobs import kinds as _kinds  # noqa: F401 (registers the kind)
+from tests.cli.test_end_to_end import run
+from tests.strategies import network
+from tests.traffic.test_traffic import resolve
+
+STAR = network(kind="star", hosts=16)
+MODEL: dict[str, Any] = {
+    "kind": "transformer",
+    "label": "job",
+    "layers": 8,
+    "hidden": 512,
+    "sequence": 256,
+    "flops": 1e13,
+}
+LAYER = 24 * 256 * 512**2 + 4 * 256**2 * 512
+"""Operations of a layer forward, of one sequence."""
+
+
+@pytest.mark.parametrize(
+    "degrees",
+    [
+        {"data": 2},
+        {"tensor": 2, "micro_batches": 3},
+        {"pipeline": 4, "micro_batches": 6, "overlap": False},
+        {"tensor": 2, "pipeline": 2, "data": 4, "experts": 2, "micro_batches": 2},
+    ],
+)
+def test_collectives_carry_what_the_model_has(degrees: dict[str, Any]) -> None:
+    """Bytes of activations, experts and gradients, whatever is taken together."""
+    form, problems = resolve(MODEL | degrees, STAR)
+    assert not problems
+    model: Any = form
+    tensor, data, pipeline = (degrees.get(key, 1) for key in ("tensor", "data", "pipeline"))
+    sizes: Counter[str] = Counter()
+    for one in model.collectives or ():
+        sizes[one.name] += one.size
+    batches = degrees.get("micro_batches", 1)
+    activations = 256 * 512 * 2
+    groups = data  # of each stage
+    passes = 2 * 2 * batches * 8  # twice a layer, forward and backward
+    expected = {
+        "tensor": passes * activations * groups if tensor > 1 else 0,
+        "experts": passes * activations * 2 * tensor * data // degrees.get("experts", 1)
+        if degrees.get("experts", 1) > 1
+        else 0,
+        "gradients": 8 * 12 * 512**2 * 2 if data > 1 else 0,  # of all tensor ranks together
+    }
+    assert {name: sizes[name] for name in expected} == expected
+    sends = model.schedule.count(" tag ") if pipeline > 1 else 0
+    assert (sends > 0) == (pipeline > 1)
+
+
+def test_what_does_not_fit_is_said() -> None:
+    """Stages that do not divide layers, experts that do not divide copies, too few hosts."""
+    for keys, told in (
+        ({"pipeline": 3}, "divides 'layers'"),
+        ({"data": 4, "experts": 3}, "divides 'data'"),
+        ({"tensor": 8, "data": 4}, "32 ranks (tensor x data x pipeline) on 16 hosts"),
+        ({"algorithms": {"all_reduce": "rng"}}, "unknown algorithm of all_reduce 'rng'"),
+    ):
+        _, problems = resolve(MODEL | keys, STAR)
+        assert any(told in problem for problem in problems), problems
+
+
+STUDY = """
+title = "models"
+[run]
+duration = "1ms"
+drain = "10s"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 16
+rate = "400Gbps"
+delay = "100ns"
+[queue_pair]
+payload_size = "4096B"
+ack_every = 64
+[[traffic]]
+MODEL
+[[metric]]
+name = "whole"
+kind = "job_time"
+traffic = "job"
+[[metric]]
+name = "exposed"
+kind = "exposed_communication"
+traffic = "job"
+"""
+
+
+@pytest.mark.cpp
+def test_times_are_those_of_the_schedule(tmp_path: Path) -> None:
+    """Computing, the bubble of 1F1B, and collectives that nothing hides."""
+    text = STUDY.replace(
+        "MODEL", "\n".join(f"{key} = {json.dumps(value)}" for key, value in MODEL.items())
+    )
+    cases: dict[str, dict[str, Any]] = {
+        "data": {"data": 2, "overlap": False},
+        "tensor": {"tensor": 4},
+        "pipeline": {"pipeline": 4, "micro_batches": 8},
+    }
+    for name, keys in cases.items():
+        text += f"[variants.{name}]\n"
+        text += "".join(f"traffic.job.{key} = {json.dumps(value)}\n" for key, value in keys.items())
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    table = pd.read_parquet(file).set_index("variant")
+    forward = 8 * LAYER / 1e13 * 1e12  # ps
+
+    def ring(ranks: int, size: int) -> float:
+        wire = size / ranks * (4096 + 68) / 4096 * 20
+        return 2 * (ranks - 1) * (wire + 4164 * 20 + 200_000)
+
+    gradients = ring(2, 8 * 12 * 512**2 * 2)
+    assert table.whole["data"] == pytest.approx(3 * forward + gradients, rel=0.01)
+    assert table.exposed["data"] == pytest.approx(gradients, rel=0.03)
+    tensors = 2 * ring(4, 2 * 8 * 256 * 512 * 2)
+    assert table.exposed["tensor"] == pytest.approx(tensors, rel=0.05)
+    # (micro-batches + stages - 1) passes of a stage each way, and messages of 256 KiB in between
+    stage = 3 * forward / 4
+    assert table.whole["pipeline"] == pytest.approx(11 * stage, rel=0.05)

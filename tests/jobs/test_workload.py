@@ -1,0 +1,123 @@
+"""Workload files of SimAI and AICB: what is read of them, and what is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pyorch.addons.jobs import kinds as _kinds  # noqa: F401 (registers the kind)
+from pyorch.addons.jobs.workload_kind import groups_of, read
+from pyorch.base.errors import UserError
+from tests.cli.test_end_to_end import run
+from tests.jobs.test_slices import across
+from tests.star import ACK
+from tests.strategies import network
+from tests.traffic.test_traffic import resolve
+
+HEAD = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 1 pp: 1 vpp: 2 ga: 1 "
+TAIL = "all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n"
+ROWS = """2
+grads -1 1 NONE 0 1 NONE 0 1 REDUCESCATTER 40000 100
+block\t-1\t250000\tALLREDUCE\t60000\t300000 ALLREDUCE 60000 1 NONE 0 100
+"""
+STAR = network(kind="star", hosts=16)
+
+
+def test_rows_are_read() -> None:
+    """Words are separated by blanks or tabs; bytes may be written with a point."""
+    found = read(HEAD + TAIL + ROWS.replace(" 40000 ", " 40000.0 "), "w.txt")
+    assert (found.tensor, found.experts, found.ranks) == (4, 1, 16)
+    first, second = found.rows
+    assert first.weights == (1, "REDUCE_SCATTER", "gradients", 40000)
+    assert second.forward == (250_000, "ALL_REDUCE", "tensor", 60000)
+    assert second.weights.operation is None
+
+
+def test_groups_are_those_of_simai() -> None:
+    """TP: consecutive; DP: modulo; EP: one of each of neighbouring TP groups; DP_EP: the rest."""
+    found = read((HEAD + TAIL).replace("ep: 1", "ep: 2") + ROWS, "w.txt")
+    groups = groups_of(found, 16)
+    assert groups["tensor 1"] == [4, 5, 6, 7]
+    assert groups["gradients 1"] == [1, 5, 9, 13]
+    assert groups["experts 1 1"] == [9, 13]
+    assert groups["copies 1 0"] == [1, 9]
+
+
+def test_collectives_of_each_group_are_made(tmp_path: Path) -> None:
+    """Of four tensor groups two all-reduces each, and of four data groups a reduce-scatter."""
+    (tmp_path / "w.txt").write_text(HEAD + TAIL + ROWS)
+    form, problems = resolve({"kind": "workload", "file": "w.txt"}, STAR, tmp_path)
+    assert not problems
+    model: Any = form
+    names = Counter(one.name for one in model.collectives)
+    assert names == {"forward tensor": 4, "backward tensor": 4, "weights gradients": 4}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "DATA", "policy 'DATA' is not read"),
+        ("pp: 1", "pp: 2", "pp is 2"),
+        ("checkpoints: 0", "checkpoints: 3", "are not read"),
+        ("model_parallel_NPU_group", "mp", "no 'model_parallel_NPU_group'"),
+        ("\n2\n", "\n3\n", "'3' rows, and 2 lines follow"),
+        ("REDUCESCATTER", "BROADCAST", "line 3: collective 'BROADCAST'"),
+        (" 100\nblock", "\nblock", "line 3: 11 words"),
+        ("250000", "x", "line 4: 'x' ns"),
+    ],
+)
+def test_what_is_not_read_is_said(old: str, new: str, told: str) -> None:
+    """With file and line; nothing is passed over."""
+    text = HEAD + TAIL + ROWS
+    assert old in text
+    with pytest.raises(UserError) as error:
+        read(text.replace(old, new), "w.txt")
+    assert told in str(error.value)
+
+
+def test_ranks_must_be_known_and_fit(tmp_path: Path) -> None:
+    """Files of 2024 do not say how many there are."""
+    (tmp_path / "w.txt").write_text(HEAD + "\n" + ROWS)
+    for keys, told in (({}, "give 'gpus'"), ({"gpus": 6}, "a multiple of 4")):
+        _, problems = resolve({"kind": "workload", "file": "w.txt", **keys}, STAR, tmp_path)
+        assert any(told in problem for problem in problems), problems
+    assert resolve({"kind": "workload", "file": "w.txt", "gpus": 8}, STAR, tmp_path)[0]
+
+
+@pytest.mark.cpp
+def test_an_iteration_takes_the_time_of_its_rows(tmp_path: Path) -> None:
+    """Forward, backward, and the end of the gradients' sum, each ring in closed form."""
+    (tmp_path / "w.txt").write_text(HEAD + TAIL + ROWS)
+    text = """
+title = "workload"
+[run]
+duration = "1ms"
+drain = "1s"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 16
+rate = "100Gbps"
+delay = "1us"
+[queue_pair]
+ack_every = 1000000
+[[traffic]]
+kind = "workload"
+label = "job"
+file = "w.txt"
+[[metric]]
+name = "whole"
+kind = "job_time"
+traffic = "job"
+"""
+    done, results = run(tmp_path, text)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    (whole,) = pd.read_parquet(file).whole
+    computed = 1_000 + 250_000_000 + 1_000 + 300_000_000 + 1_000  # ps; a 1 after the sum began
+    rings = 2 * 6 * across(15_000) + 3 * across(10_000)
+    assert whole == pytest.approx(computed + rings, abs=15 * ACK + 5_000)
