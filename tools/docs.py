@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Groups of the navigation and their pages; a page named in none is a how-to guide.
 TUTORIALS = ("first-study", "first-experiment", "new-scheme", "deadlock-hunt", "first-sweep")
-REFERENCE = ("experiments", "flows", "bring", "reports", "traces", "goal", "glossary")
+REFERENCE = ("experiments", "flows", "jobs", "bring", "reports", "traces", "goal", "glossary")
 EXPLANATION = (
     "architecture",
     "open-fabric",

@@ -347,7 +347,7 @@ def test_an_entry_does_not_change_those_after_it() -> None:
             (
                 "x.toml: traffic[0].kind: unknown traffic 'gredy'\n"
                 "    allowed: greedy, cycle, ring, incast, permutation, all_to_all, poisson, "
-                "messages, goal, chakra, collective, transformer, workload\n"
+                "messages, collective, goal, chakra, transformer, workload\n"
                 "    hint: did you mean 'greedy'?"
             ),
         ),
