@@ -385,6 +385,11 @@ _HEADINGS = {
 }
 
 
+def is_group(name: str) -> bool:
+    """Whether this is the name of a group, of whose entries a list tells what each is for."""
+    return fold(name) in map(fold, _HEADINGS)
+
+
 def render(entries: Sequence[Entry], width: int, whole: bool) -> list[str]:
     """Return the lines to print; `whole`: with what each key is, and sources."""
     lines: list[str] = []
@@ -397,9 +402,9 @@ def render(entries: Sequence[Entry], width: int, whole: bool) -> list[str]:
 
 def _short(entry: Entry, width: int) -> list[str]:
     title = f"{entry.name} ({entry.other})" if entry.other else entry.name
-    lines = [f"    {title}", *_wrap(entry.help, 8, width)]
     if entry.group == LIBRARY:
-        return lines
+        return [f"    {title}: {entry.used}", *_wrap(entry.help, 8, width)]
+    lines = [f"    {title}", *_wrap(entry.help, 8, width)]
     keys = ", ".join(
         key.name if key.default is None else f"{key.name} = {key.default}" for key in entry.keys
     )

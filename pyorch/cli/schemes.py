@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pyorch import kinds
 from pyorch.base.paths import default_paths
 from pyorch.build import ensure_built, load_schema
-from pyorch.catalogue.schemes import NARROWEST, WIDEST, all_entries, choose, render
+from pyorch.catalogue.schemes import NARROWEST, WIDEST, all_entries, choose, is_group, render
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 from pyorch.setting.attributes import catalogue
@@ -17,7 +17,7 @@ from pyorch.setting.attributes import catalogue
 
 @listing
 def schemes(name: str = "", json: bool = False) -> int:
-    """Print what an experiment file may name, or everything about one of these names."""
+    """Print what an experiment file may name, a group of it, or everything about one name."""
     kinds.activate({})
     paths = default_paths()
     types = catalogue(load_schema(ensure_built()))
@@ -27,8 +27,9 @@ def schemes(name: str = "", json: bool = False) -> int:
         print(json_format.dumps([asdict(entry) for entry in chosen], indent=2, ensure_ascii=False))
         return OK
     width = min(WIDEST, max(NARROWEST, shutil.get_terminal_size((WIDEST, 0)).columns))
-    print("\n".join(render(chosen, width, whole=bool(name))))
-    if not name:
+    whole = bool(name) and not is_group(name)
+    print("\n".join(render(chosen, width, whole)))
+    if not whole:
         door.say(
             "\n`invoke schemes NAME` shows more about one: meaning and bounds of each key, source"
         )

@@ -24,10 +24,14 @@ from pyorch.setting.attributes import Catalogue, number, section_of
 if TYPE_CHECKING:
     from pyorch.metrics.base import RunTables
 
-TABLES = ("frame", "pause_tree", "drop")
+TABLES = ("frame", "pause_tree", "pause", "drop", "flow_rate")
 """What the run must have recorded, at all ports."""
+RATE_CONTROL, WINDOW_CONTROL = "ns3::rdma::RateControl", "ns3::rdma::WindowControl"
+"""Congestion controls without a window are below the first, and not below the second."""
 DATA, ACK, NACK = 0, 1, 2
 """Column `kind` of the table `frame`."""
+SENT = 0
+"""Column `side` of the table `pause`: the port paused its peer."""
 HOSTS, SWITCHES, QUEUE_PAIR = "ns3::rdma::Host", "ns3::lossless::Switch", "ns3::rdma::QueuePair"
 
 PAUSES, RECEIVER = "pauses", "a slow receiver"
@@ -124,6 +128,11 @@ class _Port:
             found[not self.data[high - 1]] -= max(0, self.end[high - 1] - until)
         return found[0], found[1]
 
+    def begins_data(self, time: int) -> bool:
+        """Whether a frame of data began then."""
+        at = bisect_left(self.begin, time)
+        return at < len(self.begin) and self.begin[at] == time and self.data[at]
+
     def idle(self, since: int, until: int) -> Iterator[tuple[int, int]]:
         """The intervals in between in which nothing was sent."""
         low, high = bisect_right(self.end, since), bisect_left(self.begin, until)
@@ -167,11 +176,17 @@ class _Frames:
         # senders without a rate of their own wait for their port's
         self.gated = "withheld_time_ps" in run.summary and not run.setting.congestion_control
         queue_pair = section_of(types, attributes, "queue_pair") or {}
+        self.payload = int(number(queue_pair.get("PayloadSize", "0")))
+        self.window_bdps = number(queue_pair.get("WindowBdps", "0"))
+        control = types.by_name.get(run.setting.congestion_control)
+        self.controls_window = control is not None and (
+            types.derives(control, WINDOW_CONTROL) or not types.derives(control, RATE_CONTROL)
+        )
         timers = [
             int(number(queue_pair[key])) for key in ("Timeout", "ShortTimeout") if key in queue_pair
         ]
         self.timeout = min((one for one in timers if one > 0), default=0)
-        # of any scheme; without one, what holds an egress is missing credit
+        # of any scheme; without one, what holds an egress is missing credit, and with one it may be
         self.paused = any(
             name.endswith("pauses_sent") and value for name, value in run.summary.items()
         )
@@ -244,6 +259,63 @@ class _Frames:
         return found
 
     @cached_property
+    def pauses(self) -> dict[tuple[int, int, int], list[tuple[int, int]]]:
+        """Start and end of each pause that the peer sent, by node, peer and class.
+
+        An egress that misses credit has an item, too.
+        """
+        table: Any = self.run.table("pause")
+        names = ("node", "peer", "class", "side", "start_ps", "end_ps")
+        columns = [np.asarray(table[name]).astype(np.int64).tolist() for name in names]
+        found: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
+        for node, peer, cls, side, start, end in zip(*columns, strict=True):
+            if side == SENT:
+                found[(*self.network.reverse((node, peer)), cls)].append((start, end))
+            else:
+                found[node, peer, cls] += ()
+        return found
+
+    @cached_property
+    def rates(self) -> dict[int, list[tuple[int, int]]]:
+        """When the rate of each flow changed, and to what [bit/s]."""
+        table: Any = self.run.table("flow_rate")
+        columns = [np.asarray(table[name]).tolist() for name in ("flow", "time_ps", "rate_bps")]
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for flow, time, rate in zip(*columns, strict=True):
+            found[flow].append((time, rate))
+        return found
+
+    def is_due(self, flow: int, since: int, size: int, until: int) -> bool:
+        """Whether a flow's rate let it send another frame until a time, after one of that size.
+
+        since: when that began. The rate's integral since then is what may have been sent.
+        """
+        changes = self.rates.get(flow, [])
+        low = max(0, bisect_right(changes, (since, 2**63)) - 1)
+        if low == len(changes):
+            return True
+        ends = [*(time for time, _ in changes[low + 1 :] if time < until), until]
+        sent, now = 0, since
+        for (_, rate), end in zip(changes[low:], ends, strict=False):
+            sent, now = sent + rate * (end - now), end
+        return sent >= size * 8 * 10**12
+
+    def lacks_credit(self, egress: tuple[int, int, int], start: int) -> bool:
+        """Whether an egress (node, peer, class) that was held from a moment on missed credit.
+
+        Credit ends with a frame that takes it, at its begin. A pause comes from the peer, and lasts
+        there when it takes effect here.
+        """
+        if not self.paused:
+            return True
+        node, peer, _ = egress
+        sent = self.pauses.get(egress)
+        if sent is None or any(low <= start < high for low, high in sent):
+            return False
+        port = self.ports.get((node, peer))
+        return port is not None and port.begins_data(start)
+
+    @cached_property
     def drops(self) -> dict[tuple[int, int], list[int]]:
         """When frames of a flow were dropped at a node, by these two."""
         table: Any = self.run.table("drop")
@@ -275,8 +347,10 @@ class _Walk:
 
     def __init__(self, frames: _Frames, delay: Delay, cls: int, rows: Integers) -> None:
         self.frames, self.delay, self.cls = frames, delay, cls
-        names = ("node", "peer", "kind", "psn", "time_ps", "end", "arrived")
+        names = ("node", "peer", "kind", "psn", "bytes", "time_ps", "end", "arrived")
         self.answers: list[int] = []
+        self.next = self.acknowledged = 0  # psn
+        self.owed = 0  # bytes of the sender's last frame
         self.last: dict[int, _Row] = {}  # of each node
         self.coming: dict[int, _Row] = {}  # by psn: what was on its last link at the end
         self.got: set[int] = set()
@@ -291,11 +365,15 @@ class _Walk:
         arrivals: dict[tuple[int, int], list[_Row]] = defaultdict(list)
         left: dict[Place, _Row] = {}
         delay, is_host = self.delay, self.frames.is_host
-        for node, peer, kind, psn, begin, end, arrived in rows:
+        for node, peer, kind, psn, size, begin, end, arrived in rows:
             if kind != DATA:
                 if is_host[peer]:
                     self.answers.append(arrived)
+                    if arrived <= delay.end:
+                        self.acknowledged = max(self.acknowledged, psn)
                 continue
+            if is_host[node]:
+                self.next, self.owed = max(self.next, psn + 1), size
             at = (-1, -1) if is_host[node] else (node, peer)
             here = reversed(arrivals.get((node, psn), ()))
             came = next((one for one in here if one.arrived <= begin), None)
@@ -389,12 +467,13 @@ class _Walk:
     def _held(self, place: Place, since: int, until: int) -> int:
         """Account for pauses and missing credit in an idle interval; return their time."""
         held, now = 0, since
-        holds = self.frames.holds.get((*place, self.cls), [])
+        egress = (*place, self.cls)
+        holds = self.frames.holds.get(egress, [])
         low = max(0, bisect_right(holds, [since]) - 1)
         for start, end, root, to in holds[low : bisect_left(holds, [until])]:
             begin, stop = max(now, start), min(until, end if end >= 0 else until)
             if stop > begin:
-                if not self.frames.paused:
+                if self.frames.lacks_credit(egress, start):
                     part = WITHHELD, place
                 else:
                     at_host = to < 0 and bool(self.frames.is_host[root])
@@ -419,10 +498,27 @@ class _Walk:
             return LOSS if goes_back else WINDOW
         own = WITHHELD if self.frames.gated else RATE
         if row is None:
-            return TIMEOUT if self.lost else own
+            return TIMEOUT if self.lost else WINDOW if self._fills_window(until) else own
         timer = self.frames.timeout
         quiet = answer <= since or (timer > 0 and until - answer >= timer)
         return TIMEOUT if goes_back and quiet else own
+
+    def _fills_window(self, until: int) -> bool:
+        """Whether the sender waits for an ACK: its rate lets it go on, its window does not.
+
+        A window that is not of the traffic is unknown: then it counts if anything is in flight.
+        """
+        frames, delay = self.frames, self.delay
+        in_flight = self.next - self.acknowledged
+        sent = [row.begin for node, row in self.last.items() if frames.is_host[node]]
+        if in_flight <= 0 or not frames.is_due(delay.flow, max(sent), self.owed, until):
+            return False
+        if frames.controls_window or frames.window_bdps > 0:
+            return True
+        payload = frames.payload
+        rest = delay.size - self.next * payload if delay.size else payload
+        window = int(frames.run.flows.windows[delay.flow])
+        return 0 < window < in_flight * payload + min(rest, payload)
 
     def _stuck(self) -> _Row | None:
         """Account for what a flow that is not finished waits for; return its row before that."""

@@ -219,7 +219,8 @@ def _few_flows(experiment: Experiment, cases: Cases) -> Iterator[Remark]:
         if needed > most * MARGIN:
             takes = f"p{metric.percentile:g} needs {needed:,} flows"
             text = f"metric '{metric.name}' will be empty: {takes}, a run has about {most:,}"
-            text += "; run longer, or set min_flows"
+            longer = f"run {-(-needed // most):,} times as long, or " if most else ""
+            text += f"; {longer}set min_flows"
             yield Remark("warning", text)
     seeds = len({spec.seed for spec in cases.specs})
     for figure in figures if scenes else ():

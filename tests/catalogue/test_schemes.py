@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyorch.base.errors import UserError
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
+from pyorch.cli.schemes import schemes
 from pyorch.files.find import list_experiments, made_document
 from pyorch.files.load import load_experiment
 from pyorch.files.schemes import CHAINS, SchemeFile, environment, evaluate
@@ -358,6 +359,23 @@ def test_rules_take_the_defaults_of_the_buffer(built: tuple[TypeInfo, ...]) -> N
     assert initial is not None
     assert number(initial["Size"]) == names["buffer"]
     assert number(initial["LossyPool"]) == names["buffer"] - names["lossless"]
+
+
+@pytest.mark.cpp
+def test_the_library_is_a_list_and_a_scheme_is_told_whole(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A group says how each is named and what it is: a screen or two, without parameters."""
+    assert schemes("library") == 0
+    listed = capsys.readouterr().out
+    for scheme in read_library(Paths(ROOT)):
+        name = (scheme.short or scheme.name).lower()
+        assert f'{scheme.name}: variants = ["{name}"]' in listed
+    assert len(listed.splitlines()) < 4 * len(read_library(Paths(ROOT)))
+    assert "pause_quanta" not in listed
+    assert "schemes NAME" in listed.splitlines()[-1]
+    assert schemes("pfc+dcqcn") == 0
+    assert "pfc.pause_quanta = 65535" in capsys.readouterr().out
 
 
 @pytest.mark.cpp

@@ -374,11 +374,14 @@ def test_a_choice_of_routes_is_a_second_shortest_path(
 def test_percentiles_of_too_few_flows_are_told_before(tmp_path: Path) -> None:
     """Of metrics, and of the buckets of a figure."""
     metric, figure = remarks_of(PLAIN + POISSON + FIGURES, tmp_path)
-    assert re.fullmatch(
-        r"warning:    metric 'tail' will be empty: p99 needs 1,000 flows, a run has about \d+; "
-        "run longer, or set min_flows",
+    told = re.fullmatch(
+        r"warning:    metric 'tail' will be empty: p99 needs 1,000 flows, a run has about (\d+); "
+        r"run (\d+) times as long, or set min_flows",
         metric,
     )
+    assert told
+    flows, times = map(int, told.groups())
+    assert (times - 1) * flows < 1000 <= times * flows
     assert re.fullmatch(
         r"warning:    figure 'sizes' will lack points: p50 needs 20 and p99 needs 1,000 flows in a "
         r"bucket of sizes, the fullest has about \d+",

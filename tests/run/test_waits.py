@@ -253,6 +253,21 @@ def test_missing_credit_is_no_slow_receiver(tmp_path: Path) -> None:
     assert one.waited == (mine["end_ps"] - mine["start_ps"] - P).sum()
 
 
+def test_missing_credit_is_no_pause_of_another_flow_control(tmp_path: Path) -> None:
+    """PFC of a host that storms holds the last link; the sender's port lacks credit, as alone."""
+    storm = '[[fault]]\nkind = "pause_storm"\nhost = "h2"\nstart = "10us"\nstop = "60us"\n'
+    found = explained(tmp_path, STAR.replace('"pfc"', '"pfc", "credit"') + ONE + storm)
+    (one,) = found.delays
+    summary = found.store.read_summary(found.told.hash(found.plan.build.fingerprint))["summary"]
+    assert summary["pauses_sent"] > 0
+    gate = found.network.numbers["h0"], found.network.numbers["s0"]
+    assert {part for part in one.parts if part[0] != delays.CONTROL} == {(delays.WITHHELD, gate)}
+    folder = found.store.folder(found.told.hash(found.plan.build.fingerprint))
+    holds = pd.read_parquet(folder / "pause_tree.parquet")
+    mine = holds[holds["node"] == gate[0]]
+    assert one.waited == (mine["end_ps"] - mine["start_ps"] - P).sum()
+
+
 def test_what_a_port_sends_in_an_interval_is_that_of_each_moment() -> None:
     """Against every unit of time alone, frames cut at both ends included."""
     rng = random.Random(1)  # noqa: S311 (a test)
@@ -332,7 +347,14 @@ def test_books_balance_under_every_scheme(tmp_path: Path) -> None:
         assert not any(delays.ELSEWHERE in by_cause(one) for one in found.delays)
 
 
-SHORT = STAR.replace('drain = "20ms"\nstop_when_done = true', "").replace("2ms", "20us")
+def ends(text: str, duration: str) -> str:
+    """The same, cut off at a time."""
+    return text.replace('drain = "20ms"\nstop_when_done = true', "").replace(
+        '"2ms"', f'"{duration}"'
+    )
+
+
+SHORT = ends(STAR, "20us")
 
 
 def test_books_balance_where_the_run_ends_in_a_frame(tmp_path: Path) -> None:
@@ -344,6 +366,47 @@ def test_books_balance_where_the_run_ends_in_a_frame(tmp_path: Path) -> None:
         assert abs(one.waited - one.time / 2) <= US + 2 * P
         assert one.waits_for is not None
         assert one.waits_for[0] == delays.AT_RECEIVER
+
+
+WINDOWED = STAR + "[queue_pair]\nack_every = 10\n" + ONE + 'window = "10KB"\n'
+CAPPED = 'rate_cap = "50Gbps"\n'
+SMALL_CREDIT = """
+[time-based-gfc]
+b0 = "100KB"
+buffer = "900KB"
+period = "5us"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        (WINDOWED, 10 * P),
+        # a rate that let it go on long ago is none that it waits for
+        (WINDOWED + CAPPED, 19 * P),
+        # nor is a flow control's, of which the queues are far
+        (WINDOWED.replace('"pfc"', '"time-based-gfc"') + SMALL_CREDIT, 10 * P),
+    ],
+)
+def test_an_unfinished_flow_waits_for_its_window(tmp_path: Path, text: str, sent: int) -> None:
+    """Ten frames are there, and their ACK on its way back when the run ends."""
+    (one,) = explained(tmp_path, ends(text, "2.8us")).delays
+    assert not one.finished
+    gate = one.src, 4
+    assert one.waits_for == (delays.WINDOW, gate)
+    assert one.parts[delays.WINDOW, gate] == 2_800_000 - sent
+
+
+def test_an_unfinished_flow_waits_for_its_rate(tmp_path: Path) -> None:
+    """A window of ten that is not full keeps none: at 0.4 Gb/s the second frame goes at 250 P."""
+    slow = WINDOWED + 'rate_cap = "0.4Gbps"\n'
+    (one,) = explained(tmp_path, ends(slow, "10us")).delays
+    gate = one.src, 4
+    assert one.waits_for == (delays.RATE, gate)
+    assert dict(one.parts) == {(delays.RATE, gate): 10 * US - P}
+    one_frame = slow.replace('"10KB"', '"1KB"')
+    (one,) = explained(tmp_path, ends(one_frame, "10us")).delays
+    assert one.waits_for == (delays.RATE, gate), "a full window would be open before"
 
 
 def test_a_frame_on_its_way_waits_for_nothing(tmp_path: Path) -> None:
