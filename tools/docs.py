@@ -51,7 +51,7 @@ START, OVERVIEW = "start", "Overview and installation"
 """The README as a page of the site, and its title there: the front page has the README's."""
 CLAIMS = "claims/index.html"
 """The claims as a page with filters, embedded in that of all claims."""
-FIGURES = re.compile(r"\]\(\.\./ns3-modules/[^/]+/doc/figures/")
+FIGURES = re.compile(r"(?<=\]\(|=\")\.\./ns3-modules/[^/]+/doc/figures/")
 """Pictures of modules, collected in one folder of the site."""
 SHOWN = re.compile(rf"`pyorch docs ({'|'.join(reference_pages())})`")
 """A command that prints a page written from the models: on the site it is a link to the page."""
@@ -163,7 +163,7 @@ def _inward(file: Path, root: Path) -> str:
     def plain(match: re.Match[str]) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
-    text = FIGURES.sub("](modules/figures/", file.read_text(encoding="utf-8"))
+    text = FIGURES.sub("modules/figures/", file.read_text(encoding="utf-8"))
     text = OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
     return _linked(text)
 

@@ -38,6 +38,10 @@ QUESTIONS = {
     "custom": OTHERS,
 }
 """What each kind of figure answers."""
+SMALL = 160
+"""Width of a picture in the table [px]."""
+LIKE = {"slowdown": "bakeoff-sizes.png", "cdf": "bakeoff-distribution-ends.png"}
+"""Pictures of these kinds that no study has alone."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def refresh(
 
 def gallery(paths: Paths) -> str:
     """Return the page of all pictures, as Markdown: by the question that their kind answers."""
-    lines = [
+    head = [
         "# Which figure answers which question",
         "",
         (
@@ -91,10 +95,11 @@ def gallery(paths: Paths) -> str:
         "",
         "This page is written by `invoke report all`, and alone by `python -m tools.pictures`.",
         "",
-        "| the question | `kind` |",
-        "|---|---|",
-        *(f"| {question} | {_kinds(question)} |" for question in dict.fromkeys(QUESTIONS.values())),
+        "| the question | `kind` | |",
+        "|---|---|---|",
     ]
+    thumbnails = dict.fromkeys(QUESTIONS.values(), "")
+    thumbnails |= {QUESTIONS[kind]: _small(f"images/{file}") for kind, file in LIKE.items()}
     pages = paths.root / "docs"
     by_kind: dict[str, list[str]] = {question: [] for question in QUESTIONS.values()}
     by_study = sorted(pictures(paths), key=lambda picture: (picture.study, picture.figure))
@@ -109,9 +114,15 @@ def gallery(paths: Paths) -> str:
             title = shown((figure.title if figure else "") or experiment.title)
             question = QUESTIONS.get(str(figure.kind) if figure else "", OTHERS)
             by_kind[question] += ["", name, "", f"![{title}]({file})"]
+            thumbnails[question] = thumbnails[question] or _small(file)
+    lines = head + [f"| {one} | {_kinds(one)} | {image} |" for one, image in thumbnails.items()]
     for question, entries in by_kind.items():
         lines += ["", f"## {question} {_kinds(question)}", *entries] if entries else []
     return "\n".join(lines) + "\n"
+
+
+def _small(file: str) -> str:
+    return f'<img src="{file}" width="{SMALL}">'
 
 
 def _kinds(question: str) -> str:

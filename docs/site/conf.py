@@ -9,6 +9,7 @@ autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not be on the site
 myst_heading_anchors = 4
+myst_enable_extensions = ["html_image"]  # small pictures
 html_theme = "furo"
 html_title = "pyorch"
 html_logo = html_favicon = "images/icon.svg"

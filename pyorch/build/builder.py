@@ -361,6 +361,9 @@ def _fill(new: Path, request: _Request, info: BuildInfo, compiler: str) -> None:
     of_base = [*base.libraries, *_files(base.include_dirs[0] / "ns3")] if base else []
     if base:
         finished.place({str(p.relative_to(base.folder)): p for p in of_base}, new, base.folder)
+        for link in (base.folder / "lib").iterdir():
+            if link.is_symlink():  # beside a shipped build: its libraries look for ns-3's there
+                (new / "lib" / link.name).symlink_to(link.readlink())
     files = {f"include/ns3/{path.name}": _content_of(path) for path in _files(work / "include/ns3")}
     made = (work / "lib" / library.name for library in info.libraries)
     files |= {f"lib/{path.name}": path for path in made if path.is_file()}

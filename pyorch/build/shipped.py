@@ -38,6 +38,8 @@ def pack(build: BuildInfo, target: Path) -> None:
     for part in ("include/ns3", "lib"):
         (target / part).mkdir(parents=True)
         for file in sorted((build.folder / part).iterdir()):
+            if file.is_symlink():  # of ns-3
+                continue
             content = file.read_bytes()
             content = places.sub(_only_beside, content) if part == "lib" else content
             (target / part / file.name).write_bytes(content)

@@ -59,7 +59,8 @@ def init(folder: str, template: str = "") -> int:
         _write(place / "experiments" / PART, read_text(part, PART))
     print(f"{'added' if is_project else 'made'} {(first if is_project else place).resolve()}")
     print("next:")
-    door.say(f"    cd {place}")
+    if place.resolve() != Path.cwd():
+        print(f"    cd {place}")
     door.say(f"    invoke show {name}")
     door.say(f"    invoke experiment {name}")
     return OK

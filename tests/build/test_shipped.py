@@ -56,8 +56,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "site"
 
 
-def program(site: Path, home: Path) -> Program:
-    """`pyorch` of that installation, in a home of its own, where no compiler is found."""
+def program(site: Path, home: Path, compiler: bool = False) -> Program:
+    """`pyorch` of that installation, in a home of its own; by default it finds no compiler."""
     path = home / "bin"
     path.mkdir(parents=True)
     for name in PROGRAMS:
@@ -65,7 +65,7 @@ def program(site: Path, home: Path) -> Program:
     plain = {k: one for k, one in os.environ.items() if not k.startswith(("PYORCH_", "CXX"))}
     environment = {
         **plain,
-        "PATH": f"{Path(sys.executable).parent}:{path}",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH'] if compiler else path}",
         "PYTHONPATH": str(site),
         "XDG_CACHE_HOME": str(home / "cache"),
     }
@@ -103,6 +103,17 @@ def test_it_runs_without_a_compiler(site: Path, tmp_path: Path) -> None:
     ours = digests(tmp_path / "here" / "gfc" / "two-to-one" / "runs")
     assert len(ours) > 2
     assert digests(home / "results" / "gfc" / "two-to-one" / "runs") == ours
+
+
+def test_a_module_of_a_project_is_compiled_against_it(site: Path, tmp_path: Path) -> None:
+    """That module alone; a run then loads both, and ns-3."""
+    call = program(site, tmp_path / "home", compiler=True)
+    for words in (["init", "."], ["new-scheme", "my-pause"]):
+        done = call(*words)
+        assert done.returncode == 0, done.stderr
+    done = call("run", "my-pause/two-to-one")
+    assert done.returncode == 0, done.stderr
+    assert "build: compiling my-pause (" in done.stdout + done.stderr
 
 
 def test_it_says_nothing_of_the_machine_that_compiled_it(site: Path) -> None:

@@ -146,9 +146,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A module of each kind, and that of the tutorial, by its own commands and changes."""
     home, results = tmp_path_factory.mktemp("schemes"), tmp_path_factory.mktemp("results")
     environment = os.environ | {"PYORCH_RESULTS": str(results)}
-    (command,) = re.findall(r"^invoke (new-scheme .*)$", TUTORIAL, re.MULTILINE)
+    (command,) = re.findall(r"^pyorch (new-scheme .*)$", TUTORIAL, re.MULTILINE)
     for words in (
-        command.replace("~/schemes", str(home)).split(),
+        [*command.split(), "--folder", str(home)],
         ["new-scheme", "early-pause", "--folder", str(home)],
         ["new-scheme", "round-trip", "--folder", str(home), "--kind", "congestion-control"],
         ["new-scheme", "side-step", "--folder", str(home), "--kind", "forwarding-policy"],
