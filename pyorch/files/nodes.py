@@ -85,7 +85,12 @@ def _names(value: object, network: Topology, findings: Findings, path: Path) -> 
     for name in given:
         known, kind = (ports, "port") if ":" in name else (network.names, "node")
         meant = fnmatch.filter(known, name)
-        if not meant:
+        node, _, neighbour = name.partition(":")
+        if not meant and {node, neighbour.partition("#")[0]} <= network.numbers.keys():
+            # a port whose name is near may be that of another switch
+            what, allowed = network.no_link(node, neighbour)
+            findings.add(path, f"there is no port {name!r}: {what}", allowed)
+        elif not meant:
             hint = suggest(name, known)
             findings.add(path, f"there is no {kind} {name!r}", None, hint)
         found.update(meant)

@@ -44,6 +44,9 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
 
     Raises UserError if the files cannot be read, or have no network.
     """
+    if not files:
+        raise UserError([Problem("import", "no file was given", "one to four files, or a folder")])
+    files = list(dict.fromkeys(files))
     found = _Found()
     for file in files:
         _take(found, file)
@@ -72,7 +75,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     found.assumed += _schemes(found.settings)
     traffic = _traffic(found, listed, job, folder)
     run = _run(found, slowest, listed, job)
-    return _text(found, [file.name for file in files], topology, [*losses, *traffic], run)
+    return _text(found, [file.resolve().name for file in files], topology, [*losses, *traffic], run)
 
 
 def _set(found: _Found) -> None:
@@ -126,7 +129,9 @@ def _take(found: _Found, file: Path) -> None:
             _take(found, one)
         return
     if not is_file(file):
-        raise UserError([Problem(str(file), "there is no such file")])
+        there = os.path.exists(file)  # noqa: PTH110 (Path.exists raises on names that are too long)
+        what = "is not a file to be read" if there else "there is no such file"
+        raise UserError([Problem(str(file), what)])
     content = content_of(file)
     if content == "trace":
         found.settings.left_out.append(f"{file.name}: a list of nodes to trace")
@@ -144,7 +149,13 @@ def _of_folder(folder: Path) -> list[Path]:
             if is_file(place / names[0]):
                 return [place / name for name in names if is_file(place / name)]
     what = "is a folder without config.txt or topology.txt, also in mix"
-    raise UserError([Problem(str(folder), what, "a file, or a folder of the HPCC simulator")])
+    try:
+        others = sorted(one for one in folder.iterdir() if is_file(one))[:3]
+    except OSError:
+        others = []
+    told = " ".join(map(str, others))
+    hint = f"name its files, such as: invoke import {told} --out my.toml" if others else None
+    raise UserError([Problem(str(folder), what, "a file, or a folder of the HPCC simulator", hint)])
 
 
 def _configured(found: _Found, file: Path) -> None:

@@ -88,7 +88,10 @@ def test_an_entry_can_name_ports(tmp_path: Path) -> None:
     ("entry", "told"),
     [
         ('names = "s0:h9"\nport = { clock_tolerance = 9 }', "there is no port 's0:h9'"),
-        ('names = "h0:h1"\nport = { clock_tolerance = 9 }', "there is no port 'h0:h1'"),
+        (
+            'names = "h0:h1"\nport = { clock_tolerance = 9 }',
+            "there is no link between h0",
+        ),
         ('names = "s0:h1"\nswitch = { latency = "1us" }', "not to the port s0:h1"),
         ('names = "s0:h1"\nbuffer = { size = "1MB" }', "not to the port s0:h1"),
     ],
@@ -142,3 +145,13 @@ def test_starts_are_jittered_from_the_seed(tmp_path: Path) -> None:
     assert "a flow starts at or after the end" in told
     (told,) = complaints(tmp_path, MINIMAL + 'stop = "2us"\nstart_jitter = "2us"\n')
     assert "a flow may start at or after its stop" in told
+
+
+def test_a_port_of_several_links_is_named_by_those_of_its_switch(tmp_path: Path) -> None:
+    """And not by a port of another switch, whose name is near."""
+    network = 'kind = "leaf_spine"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nlinks_per_spine = 2'
+    text = MINIMAL.replace('kind = "star"\nhosts = 4', network)
+    entry = '[[node]]\nnames = "leaf1:spine0#3"\nport = { clock_tolerance = 9 }\n'
+    (problem,) = complaints(tmp_path, text + entry)
+    assert "2 links lead from leaf1 to spine0: spine0#3 is none of them" in problem
+    assert "spine0#1, spine0#2" in problem

@@ -118,6 +118,29 @@ def test_a_folder_of_the_simulator_is_enough(tmp_path: Path) -> None:
     assert "empty: is a folder without config.txt" in caught.value.render()
 
 
+def test_odd_paths_are_named_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder here has a name, too; a file given twice counts once."""
+    (tmp_path / "mix").mkdir()
+    _write(tmp_path / "mix", topology=NETWORK, flow=FLOWS)
+    monkeypatch.chdir(tmp_path / "mix")
+    table = tomli.loads(experiment([Path()], Path()))
+    assert table["title"] == "Imported from mix"
+    table = tomli.loads(experiment([Path("topology.txt")] * 2, Path()))
+    assert table["title"] == "Imported from topology.txt"
+    (tmp_path / "other").mkdir()
+    _write(tmp_path / "other", net=NETWORK)
+    for given, said in (
+        ("../other", "import ../other/net.txt --out my.toml"),
+        ("/dev/null", "is not a file to be read"),
+        ("none.txt", "there is no such file"),
+        ("", "no file was given"),
+    ):
+        assert bring([given], "my.toml") == 2
+        assert said in capsys.readouterr().err
+
+
 def _network(file: Path) -> Topology:
     return build(Study.load(file).plan().specs[0].setting.topology)
 
