@@ -31,6 +31,7 @@ from pyorch.base.paths import Paths
 from pyorch.metrics import RunTables, compute, parse
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
+from pyorch.report.check import check_entries
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.base import short_number
@@ -1527,6 +1528,24 @@ def test_variants_of_several_settings_are_not_mixed() -> None:
     entry = {"name": "v", "kind": "variants", "metrics": ["queue_mean"]}
     with pytest.raises(FigureError, match="load, response varies, too: fix it with 'where'"):
         draw(entry, sweep(2))
+
+
+@pytest.mark.drawing
+@pytest.mark.parametrize("column", [True, False])
+def test_variants_show_one_bar_without_variants(column: bool) -> None:
+    """A study that varies only the seed is drawn, too, and is no problem before it runs."""
+    specs = [make_spec("PFC", seed) for seed in (1, 2, 3)]
+    store = make_store(specs)
+    runs = store.collect(specs, "")
+    runs = runs.assign(variant="") if column else runs.drop(columns="variant")
+    data = ReportData(store, runs, {spec.hash(""): spec for spec in specs})
+    figure = MODELS["variants"].model_validate(FIGURES["variants"] | {"where": {}})
+    assert check_entries("FILE", [], [figure], [], [], []) == []
+    with paper_style():
+        drawn = figure.draw(data)
+    found = drawn.data.set_index("metric")
+    assert list(found["variant"]) == ["", ""]
+    assert found["mean"]["peak_queue_bytes"] == pytest.approx(runs["peak_queue_bytes"].mean())
 
 
 @pytest.mark.drawing

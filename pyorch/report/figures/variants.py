@@ -39,7 +39,10 @@ _ROOM = 0.12
 
 @figure
 class Variants(FigureModel):
-    """One bar per variant, one panel per metric; whiskers are the interval over seeds."""
+    """One bar per variant, one panel per metric; whiskers are the interval over seeds.
+
+    Without variants there is one bar.
+    """
 
     kind: Literal["variants"] = "variants"
     metrics_: list[EntryName] = Field(
@@ -54,10 +57,6 @@ class Variants(FigureModel):
         return list(self.metrics_)
 
     @override
-    def axes_columns(self) -> list[str]:
-        return ["variant"]
-
-    @override
     def check_layout(self, data: ReportData) -> None:
         rows = self.rows_of(data)
         other = [name for name in data.parameters if len(values_of(rows, name)) > 1]
@@ -68,6 +67,8 @@ class Variants(FigureModel):
     def draw(self, data: ReportData) -> Drawn:
         self.check_layout(data)
         rows = self.rows_of(data)
+        if "variant" not in rows:
+            rows = rows.assign(variant="")
         table = _estimates(data, rows, self.metrics_)
         if table["mean"].isna().all():
             raise FigureError(f"no run has a value of {', '.join(self.metrics_)}")
