@@ -93,8 +93,6 @@ def gallery(paths: Paths) -> str:
             "`pyorch run NAME` draws one again."
         ),
         "",
-        "This page is written by `invoke report all`, and alone by `python -m tools.pictures`.",
-        "",
         "| the question | `kind` | |",
         "|---|---|---|",
     ]

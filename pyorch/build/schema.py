@@ -138,7 +138,7 @@ def _describe_problem(info: BuildInfo, stderr: str) -> Problem:
         where=str(info.folder),
         what=f"the built modules do not load:\n{tail}",
         allowed=None,
-        hint="try 'invoke clean' and 'invoke build'; if it still fails, the modules are at fault",
+        hint="delete it and 'invoke build'; if it still fails, the modules are at fault",
     )
 
 
