@@ -5,9 +5,13 @@ from __future__ import annotations
 import io
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pyorch.base.paths import RESULTS_VARIABLE
 from pyorch.engine import LocalEngine
@@ -146,6 +150,88 @@ def test_windows_change_no_byte(
         assert {name for name in cells if cells[name] != other[name]} == set()
 
 
+ANY = """
+title = "any"
+question = "?"
+source = "test"
+
+[variants]
+files = ["schemes/{scheme}.toml"]
+
+[run]
+duration = "{duration}us"
+drain = "200us"
+allow_loss = true
+stop_when_done = {stop}
+
+[queue_pair]
+timeout = "300us"
+
+[buffer]
+size = "{buffer}KB"
+lossy_pool = "0B"
+
+[port]
+control_delay = "{control}ns"
+
+[topology]
+{network}
+rate = "25Gbps"
+delay = "{delay}ns"
+
+[[traffic]]
+kind = "poisson"
+load = {load}
+workload = "hadoop"
+
+[[traffic]]
+kind = "incast"
+dst = "h0"
+degree = 2
+size = "{incast}KB"
+
+[[trace]]
+table = "pause"
+
+[[trace]]
+table = "egress"
+"""
+
+SHAPES = (
+    'kind = "ring"\nswitches = 3\nhosts_per_switch = 1',
+    'kind = "ring"\nswitches = 5\nhosts_per_switch = 2',
+    'kind = "leaf_spine"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\nuplink_delay = "400ns"',
+    'kind = "fat_tree"\nk = 4',
+)
+
+ANY_RUN = st.fixed_dictionaries(
+    {
+        "scheme": st.sampled_from(sorted(file.stem for file in SCHEMES.glob("*.toml"))),
+        "network": st.sampled_from(SHAPES),
+        "delay": st.integers(30, 3000),
+        "control": st.sampled_from((0, 100, 700)),
+        "load": st.sampled_from((0.1, 0.5, 0.95)),
+        "buffer": st.sampled_from((300, 3000)),
+        "incast": st.sampled_from((10, 300)),
+        "duration": st.integers(20, 100),
+        "stop": st.sampled_from(("true", "false")),
+    }
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(keys=ANY_RUN, window=st.integers(1, 400))
+def test_no_window_changes_a_byte_of_any_run(keys: dict[str, Any], window: int) -> None:
+    """Random networks, delays, loads and schemes: as in one order of time."""
+    text = ANY.format(**keys)
+    found = []
+    for most in ("1h", "0ns", f"{window}ns"):
+        with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+            patch.setenv("NS_ATTRIBUTE_DEFAULT", f"ns3::eventloop::CellLoop::MostWindow={most}")
+            found.append(simulate(Path(folder) / "run", text, patch))
+    assert found[0] == found[1] == found[2]
+
+
 TWO_TO_ONE = """
 title = "two to one"
 question = "?"
@@ -193,7 +279,7 @@ SMALL = """
 title = "one cell"
 question = "?"
 source = "test"
-flow_control = ["pfc"]
+flow_control = ["{scheme}"]
 
 [run]
 duration = "200us"
@@ -216,21 +302,26 @@ lossy_pool = "0B"
 
 RING = "switches = 3\nhosts_per_switch = 1"
 LEAVES = "leaves = 2\nspines = 2\nhosts_per_leaf = 2"
+CREDIT = '\n[credit]\nbuffer = "60KB"'
 CYCLE = 'kind = "ring"\nhops = 2'
 ONE = 'kind = "messages"\nmessages = [{ src = "h0", dst = "h3", size = "20KB" }]'
 STORM = '[[fault]]\nkind = "pause_storm"\nhost = "h0"\n'
 FAILURE = '\nfailures = [{ link = ["leaf0", "spine0"], down = "50us" }]'
 
 NEEDS_ONE_ORDER = {
-    "cycle": ("ring", RING, CYCLE, "flows could be part of one"),
+    "credits": (
+        {"topology": "ring", "more": RING + CREDIT, "traffic": CYCLE, "scheme": "credit"},
+        "ns3::cbfc::Credit does not announce what it holds back",
+    ),
     "rows": (
-        "leaf_spine",
-        LEAVES,
-        ONE + '\n[[trace]]\ntable = "pause_tree"',
+        {
+            "topology": "leaf_spine",
+            "more": LEAVES,
+            "traffic": ONE + '\n[[trace]]\ntable = "pause_tree"',
+            "scheme": "pfc",
+        },
         "the rows of the table 'pause_tree'",
     ),
-    "failure": ("leaf_spine", LEAVES + FAILURE, ONE, "links or routes change"),
-    "storm": ("leaf_spine", LEAVES, ONE + "\n" + STORM, "a host pauses forever"),
 }
 
 
@@ -239,18 +330,37 @@ def test_what_needs_one_order_says_so(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The notes of such a run give the reason."""
-    topology, more, traffic, reason = NEEDS_ONE_ORDER[case]
-    text = SMALL.format(topology=topology, more=more, traffic=traffic)
-    ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
+    keys, reason = NEEDS_ONE_ORDER[case]
+    ((_, _, notes),) = simulate(tmp_path / "run", SMALL.format(**keys), monkeypatch).values()
     (note,) = notes
     assert reason in note
+
+
+JUDGED = {
+    "cycle": ("ring", RING, CYCLE),
+    "failure": ("leaf_spine", LEAVES + FAILURE, ONE),
+    "storm": ("leaf_spine", LEAVES, ONE + "\n" + STORM),
+}
+
+
+@pytest.mark.parametrize("case", sorted(JUDGED))
+def test_deadlocks_are_judged_in_cells(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one could form cells run on their own, too, with the same tables and summary."""
+    topology, more, traffic = JUDGED[case]
+    text = SMALL.format(topology=topology, more=more, traffic=traffic, scheme="pfc")
+    cells = simulate(tmp_path / "cells", text, monkeypatch)
+    monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::eventloop::CellLoop::MostWindow=0ns")
+    assert simulate(tmp_path / "one", text, monkeypatch) == cells
+    assert not any(notes for _, _, notes in cells.values())
 
 
 def test_without_such_a_thing_there_is_no_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two leaves and two spines have no cycle."""
-    text = SMALL.format(topology="leaf_spine", more=LEAVES, traffic=ONE)
+    text = SMALL.format(topology="leaf_spine", more=LEAVES, traffic=ONE, scheme="pfc")
     ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
     assert not notes
 

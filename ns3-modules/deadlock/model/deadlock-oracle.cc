@@ -5,6 +5,7 @@
  */
 #include "deadlock-oracle.h"
 
+#include "ns3/abort.h"
 #include "ns3/lossless-fabric-node.h"
 #include "ns3/lossless-port.h"
 
@@ -51,6 +52,55 @@ DeadlockOracle::Rest()
     {
         node->SetObserver(nullptr);
     }
+}
+
+std::string
+DeadlockOracle::FindUnannounced() const
+{
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t port = 0; port < node->GetNPorts(); ++port)
+        {
+            for (const auto& member : node->GetPort(port).GetChain().GetMembers())
+            {
+                const auto* flowControl = PeekPointer(member);
+                if (dynamic_cast<const lossless::DeadlockModel*>(flowControl) &&
+                    !dynamic_cast<const lossless::XoffListener*>(flowControl))
+                {
+                    return flowControl->GetInstanceTypeId().GetName();
+                }
+            }
+        }
+    }
+    return {};
+}
+
+bool
+DeadlockOracle::IsQuiet()
+{
+    if (!m_announced)
+    {
+        return true;
+    }
+    if (!m_sides.empty() || m_reviewing || IsAnyOpen())
+    {
+        return false;
+    }
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            const Port& port = node->GetPort(index);
+            bool told = port.GetChain().HasReasons();
+            port.ForEachControlFrame([&told](const lossless::Frame&) { told = true; });
+            if (told)
+            {
+                return false;
+            }
+        }
+    }
+    m_announced = false;
+    return true;
 }
 
 const Port&
@@ -154,6 +204,10 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
 {
     const DeadlockAnalyzer::Side side{port.GetNodeId(), port.GetIndex(), cls};
     SideState& state = StateOf(side.node, side.port, cls);
+    NS_ABORT_MSG_UNLESS(m_announced,
+                        "a queue of node " << side.node << ", port " << side.port
+                                           << " is held back without an announced pause: such a "
+                                              "run needs ns3::eventloop::CellLoop::MostWindow = 0");
     if (!state.held)
     {
         state.held = true;
@@ -256,6 +310,7 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
 void
 DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t leaves)
 {
+    m_announced = true;
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
     const uint32_t pause =
         MakePause(ingress.GetNodeId(), ingress.GetIndex(), cls, Cause{egress, leaves});

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -91,6 +92,14 @@ class DeadlockOracle : public lossless::PortObserver
     ~DeadlockOracle() override;
     /// Observe nothing from now on: nothing can deadlock.
     void Rest();
+    /// What could hold queues back without a reason to pause the peer that is told first
+    /// (NotifyPressure). @return the TypeId of such a flow control; empty: there is none.
+    std::string FindUnannounced() const;
+    /// Is nothing held back, and can nothing be before a pause of which this oracle is told from
+    /// now on has crossed a link? Until then no order of events of different nodes matters to it.
+    /// Precondition: FindUnannounced() is empty, and all nodes are at one time.
+    /// @return true if so; a pause that is not announced aborts then.
+    bool IsQuiet();
     DeadlockOracle(const DeadlockOracle&) = delete;
     DeadlockOracle& operator=(const DeadlockOracle&) = delete;
 
@@ -220,7 +229,9 @@ class DeadlockOracle : public lossless::PortObserver
     bool m_circle{false};    //!< held classes, of no core, form a cycle
     bool m_reviewing{false}; //!< Review is scheduled
     bool m_marked{false};    //!< some side is marked as stuck
-    std::size_t m_cored{0};  //!< number of queues in cores
+    bool m_announced{
+        true}; //!< queues may be held back at any time: IsQuiet() has not been true since
+    std::size_t m_cored{0};                           //!< number of queues in cores
     std::vector<DeadlockAnalyzer::Core> m_cores;      //!< of the last evaluation
     std::vector<Open> m_open;                         //!< current cyclic episodes
     std::size_t m_host{0};                            //!< current host-rooted episode + 1, or 0

@@ -90,6 +90,7 @@ CellLoop::DoDispose()
     m_heaps.clear();
     m_last = nullptr;
     m_horizon = nullptr;
+    m_isQuiet = nullptr;
     if (s_cells == this)
     {
         s_cells = nullptr;
@@ -174,6 +175,12 @@ CellLoop::SetHorizon(std::function<int64_t()> earliest)
     m_horizon = std::move(earliest);
 }
 
+void
+CellLoop::SetWatch(std::function<bool()> isQuiet)
+{
+    m_isQuiet = std::move(isQuiet);
+}
+
 uint16_t
 CellLoop::CellOf(const Entry& entry) const
 {
@@ -236,11 +243,17 @@ CellLoop::LeaveCells()
 void
 CellLoop::Review()
 {
-    if (m_window > 0 && --m_reviewsLeft == 0)
+    if (m_window == 0 || --m_reviewsLeft > 0)
     {
-        m_leave = true;
-        m_stop = true;
+        return;
     }
+    if (m_isQuiet && !m_isQuiet())
+    {
+        m_reviewsLeft = 1;
+        return;
+    }
+    m_leave = true;
+    m_stop = true;
 }
 
 // Pending events
@@ -503,21 +516,37 @@ CellLoop::RunCells()
         {
             break;
         }
-        if (m_visits >= COUNTED_VISITS)
+        if (!MayStayInCells())
         {
-            const uint64_t events = m_executed - std::exchange(m_eventsBefore, m_executed);
-            if (events < uint64_t{FEW_EVENTS} * std::exchange(m_visits, 0))
-            {
-                m_now = static_cast<int64_t>(next - 1);
-                LeaveCells();
-                return true;
-            }
-            m_reviews = FIRST_REVIEWS;
+            m_now = static_cast<int64_t>(next - 1);
+            LeaveCells();
+            return true;
         }
         RunWindow(first, second);
     }
     m_now = m_latest;
     return false;
+}
+
+/// Decide between two windows whether cells go on. @return false: one order is right or cheaper.
+bool
+CellLoop::MayStayInCells()
+{
+    if (m_isQuiet && !m_isQuiet())
+    {
+        return false;
+    }
+    if (m_visits < COUNTED_VISITS)
+    {
+        return true;
+    }
+    const uint64_t events = m_executed - std::exchange(m_eventsBefore, m_executed);
+    if (events < uint64_t{FEW_EVENTS} * std::exchange(m_visits, 0))
+    {
+        return false;
+    }
+    m_reviews = FIRST_REVIEWS;
+    return true;
 }
 
 /// The first event of the cells of a colour.
@@ -583,22 +612,25 @@ CellLoop::RunInstants(uint64_t from, Entry limit)
     {
         limit.key = NOT_LATE;
     }
-    RunUpTo(0, limit);
-    if (m_colours)
+    RunAllUpTo(limit);
+    if (m_stop)
     {
-        RunUpTo(1, limit);
-    }
-    if (!m_stop)
-    {
-        m_instant = last;
+        // The run ends after the instant.
+        limit.key = LAST;
+        RunAllUpTo(limit);
         return;
     }
-    // The run ends after the instant.
-    limit.key = LAST;
-    RunUpTo(0, limit);
-    if (m_colours)
+    m_instant = last;
+}
+
+/// Let the cells of one colour run, then those of the other one.
+/// @param limit the last possible event.
+void
+CellLoop::RunAllUpTo(const Entry& limit)
+{
+    for (uint32_t colour = 0; colour <= m_colours; ++colour)
     {
-        RunUpTo(1, limit);
+        RunUpTo(colour, limit);
     }
 }
 

@@ -68,12 +68,24 @@ class CellLoop : public EventLoop
         return m_window;
     }
 
+    /// Do cells run on their own now? @return false: all events happen in one order, for good or
+    /// for a while.
+    bool IsApart() const
+    {
+        return m_inCells;
+    }
+
     /// Tell when an event of a cell may have an effect beyond its cell at its own time: call
     /// Simulator::Stop(), which ends the run after that instant, or schedule an event with a late
     /// place (Place::LATE) in another cell. Close to that time the cells run instant by instant.
     /// @param earliest called between windows: the earliest such time that is possible, in time
     /// steps. Where no function is set, such an effect aborts the run.
     void SetHorizon(std::function<int64_t()> earliest);
+
+    /// Let all events happen in one order while something looks at several cells at one time.
+    /// @param isQuiet called between windows, and now and then in one order: may cells run on their
+    /// own in the next window? Null: always.
+    void SetWatch(std::function<bool()> isQuiet);
 
     /**
      * @brief While it exists, events without a place that are scheduled take one in a cell, as if
@@ -164,9 +176,11 @@ class CellLoop : public EventLoop
     void LeaveCells();
     uint16_t CellOf(const Entry& entry) const;
     bool RunCells();
+    bool MayStayInCells();
     uint64_t FirstOf(uint32_t colour);
     void RunWindow(uint64_t first, uint64_t second);
     void RunInstants(uint64_t from, Entry limit);
+    void RunAllUpTo(const Entry& limit);
     void RunUpTo(uint32_t colour, const Entry& limit);
     void Visit(std::size_t cell);
     void Happen(const Entry& entry);
@@ -178,6 +192,7 @@ class CellLoop : public EventLoop
     uint32_t m_colours{0};              //!< 1: cells of two colours alternate
     bool m_inCells{false};              //!< events are in the heaps of cells, not in the wheel
     std::function<int64_t()> m_horizon; //!< or null
+    std::function<bool()> m_isQuiet;    //!< or null
     std::vector<EventHeap> m_heaps;     //!< by cell
     std::vector<uint64_t> m_next;       //!< by cell: of its first event, see NextOf
     std::array<EventHeap, 2> m_work;    //!< by colour: cells by that time; some are outdated

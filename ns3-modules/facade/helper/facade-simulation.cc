@@ -91,13 +91,23 @@ Simulation::Impl::ChooseCells()
     if (!cellsChosen)
     {
         cellsChosen = true;
-        const bool judged = deadlocks->IsOn();
-        oneCell = fabric->RunInCells(judged && silenced ? "deadlocks are judged, and a host pauses "
-                                                          "forever"
-                                                        : traffic.FindCellObstacle(judged));
-        if (eventloop::CellLoop::Peek() && oneCell.empty())
+        const bool possible = deadlocks->IsOn() && (silenced || !traffic.RulesOutCycles());
+        std::string obstacle = traffic.FindCellObstacle();
+        std::function<bool()> isQuiet;
+        if (obstacle.empty() && possible)
         {
-            deadlocks->Rest(); // FindCellObstacle has shown that there can be none
+            // They are judged from the state of several nodes at one time, but only during pauses.
+            deadlock::DeadlockOracle& oracle = deadlocks->GetOracle();
+            const std::string unannounced = oracle.FindUnannounced();
+            obstacle = unannounced.empty() ? ""
+                                           : "deadlocks are judged, and " + unannounced +
+                                                 " does not announce what it holds back";
+            isQuiet = [&oracle] { return oracle.IsQuiet(); };
+        }
+        oneCell = fabric->RunInCells(obstacle, isQuiet);
+        if (eventloop::CellLoop::Peek() && oneCell.empty() && !possible)
+        {
+            deadlocks->Rest();
         }
     }
 }

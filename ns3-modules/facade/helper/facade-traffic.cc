@@ -510,21 +510,17 @@ Traffic::GetEarliestEnd()
 }
 
 std::string
-Traffic::FindCellObstacle(bool judged)
+Traffic::FindCellObstacle() const
 {
-    if (!m_servers.empty())
-    {
-        return "the hosts of a server share flows";
-    }
-    if (!judged)
-    {
-        return {};
-    }
-    // Deadlocks are judged from the state of several nodes at one time. Where no cycle of
-    // dependencies exists, no order of time can show one.
+    return m_servers.empty() ? "" : "the hosts of a server share flows";
+}
+
+bool
+Traffic::RulesOutCycles()
+{
     if (m_fabric.Changes())
     {
-        return "deadlocks are judged, and links or routes change";
+        return false;
     }
     PathDependencies dependencies(m_fabric);
     const auto add = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
@@ -537,9 +533,7 @@ Traffic::FindCellObstacle(bool judged)
         add(src, dst, queuePair->GetHeader());
         add(dst, src, queuePair->GetAnswerHeader());
     }
-    return dependencies.FindCycle().empty()
-               ? ""
-               : "deadlocks are judged, and flows could be part of one";
+    return dependencies.FindCycle().empty();
 }
 
 /// Routes have changed: tell the flows that are not yet acknowledged about their new paths.

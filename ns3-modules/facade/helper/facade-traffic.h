@@ -103,9 +103,11 @@ class Traffic
     /// @param flow its number. @return the queue pair.
     rdma::QueuePair& GetFlow(uint32_t flow) const;
     /// What needs all hosts in one order of time, see Fabric::RunInCells.
-    /// @param judged whether deadlocks are judged.
     /// @return the first such thing; empty: there is none.
-    std::string FindCellObstacle(bool judged);
+    std::string FindCellObstacle() const;
+    /// Is it certain, before the run, that no queues can wait for each other?
+    /// @return true: neither flows nor answers have cyclic dependencies, and paths do not change.
+    bool RulesOutCycles();
     /// Release the queue pairs, before the simulator is destroyed.
     void Release();
 

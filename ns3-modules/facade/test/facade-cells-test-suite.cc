@@ -9,11 +9,13 @@
 #include "facade-test-network.h"
 
 #include "ns3/config.h"
+#include "ns3/eventloop-cell-loop.h"
 #include "ns3/test.h"
 
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -161,6 +163,137 @@ class WaitingFlowsTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief Random rings, in which pauses can form a cycle: with pause storms, links that fail, and
+ * loads from nearly none to more than there is room for.
+ */
+class JudgedTest : public TestCase
+{
+  public:
+    JudgedTest()
+        : TestCase("deadlocks are judged in cells as in one order")
+    {
+    }
+
+  private:
+    /// What a run came to.
+    struct Found
+    {
+        std::vector<std::pair<std::string, double>> summary; //!< all numbers
+        std::string notes;                                   //!< with every deadlock
+        std::vector<std::vector<int64_t>> flows;             //!< columns of the flows
+
+        /// Compare two runs. @param other the other one. @return are they the same?
+        bool operator==(const Found& other) const = default;
+    };
+
+    /**
+     * @brief A random run.
+     *
+     * @param seed of all draws
+     * @param window MostWindow of the loop
+     * @return what came
+     */
+    Found Simulate(uint64_t seed, const std::string& window)
+    {
+        Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue(window));
+        std::mt19937_64 random(seed);
+        const auto draw = [&random](uint64_t below) {
+            return static_cast<uint32_t>(random() % below);
+        };
+        Network net(seed);
+        net.sim.AddFlowControl("ns3::pfc::Pfc");
+        net.sim.SetAttribute("ns3::pfc::Pfc", "Mode", draw(2) ? "OnOff" : "Timer");
+        net.sim.SetAllowLoss(true);
+        net.Set("SharedBuffer", "Threshold", "Static");
+        net.Set("SharedBuffer", "Size", "10000000");
+        net.Set("SharedBuffer", "Xoff", std::to_string(6000 + 3000 * draw(5)));
+        net.Set("SharedBuffer", "Xon", "4500");
+        net.Set("Port", "ControlDelay", std::to_string(draw(2) * 150) + "ns");
+        const uint32_t ring = 3 + draw(4);
+        const uint32_t each = 1 + draw(2);
+        const uint32_t hosts = ring * each;
+        net.Nodes(hosts, ring);
+        for (uint32_t host = 0; host < hosts; ++host)
+        {
+            net.Link(host, hosts + host % ring, 100 * GBPS, 50'000 + draw(3) * 300'000);
+        }
+        const int64_t delay = 100'000 + draw(3) * 400'000;
+        const bool equal = draw(2);
+        for (uint32_t at = 0; at < ring; ++at)
+        {
+            const int64_t own = equal ? delay : delay + draw(5) * 100'000;
+            net.Link(hosts + at, hosts + (at + 1) % ring, 100 * GBPS, own);
+        }
+        const uint32_t load = draw(4); // of 0, hardly a queue is ever paused
+        for (uint32_t flow = 0; flow < 3 + 6 * load; ++flow)
+        {
+            const uint32_t from = draw(hosts);
+            const uint32_t to = (from + 1 + draw(hosts - 1)) % hosts;
+            net.Flow(from, to, 1 + draw(load ? 200'000 : 20'000), draw(100) * US);
+        }
+        if (load == 3)
+        {
+            for (uint32_t at = 0; at < ring; ++at)
+            {
+                net.Flow(at, (at + 2) % ring, 500'000, 50 * US);
+            }
+        }
+        if (draw(3) == 0)
+        {
+            const int64_t start = (20 + draw(80)) * US;
+            net.sim.AddPauseStorm(draw(hosts), 3, start, draw(2) ? -1 : start + 40 * US);
+        }
+        if (draw(4) == 0)
+        {
+            net.sim.FailLink(hosts + draw(ring), 30 * US, 70 * US);
+        }
+        net.sim.SetDeadlockTest(draw(2) * 25 * US, draw(2));
+        net.sim.SetStopWhenDone(true, draw(2));
+        net.sim.Build();
+        for (int64_t until = 10 * US; until <= 600 * US && net.sim.Run(until); until += 10 * US)
+        {
+            if (window != "0ps")
+            {
+                ++(eventloop::CellLoop::Peek()->IsApart() ? m_apart : m_together);
+            }
+        }
+        net.sim.Finish();
+        Found found{net.sim.GetSummary(), net.sim.Notes(), {}};
+        for (const std::string column : {"start_ps", "finish_ps", "acked_ps", "delivered_bytes"})
+        {
+            found.flows.push_back(net.Column("flow", column));
+        }
+        return found;
+    }
+
+    void DoRun() override
+    {
+        uint32_t deadlocks = 0;
+        uint32_t blocked = 0;
+        for (uint64_t seed = 1; seed <= 150; ++seed)
+        {
+            const Found one = Simulate(seed, "0ps");
+            for (const std::string window : {"1h", "30ns"})
+            {
+                const Found found = Simulate(seed, window);
+                NS_TEST_ASSERT_MSG_EQ((found == one), true, "seed " << seed << ", " << window);
+            }
+            deadlocks += one.notes.find("deadlock, formed") != std::string::npos;
+            blocked += one.notes.find("blocked by a host") != std::string::npos;
+        }
+        Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
+        NS_TEST_EXPECT_MSG_GT(deadlocks, 10, "some of them deadlock");
+        NS_TEST_EXPECT_MSG_GT(blocked, 10, "hosts block some of them");
+        NS_TEST_EXPECT_MSG_GT(m_apart, 300, "cells run on their own while nothing is paused");
+        NS_TEST_EXPECT_MSG_GT(m_together, 300, "and in one order while something is");
+    }
+
+    uint32_t m_apart{0};    //!< slices of runs after which cells run on their own
+    uint32_t m_together{0}; //!< and in one order
+};
+
+/**
+ * @ingroup facade-tests
  * @brief The suite "facade-cells".
  */
 class CellsTestSuite : public TestSuite
@@ -170,6 +303,7 @@ class CellsTestSuite : public TestSuite
         : TestSuite("facade-cells", Type::UNIT)
     {
         AddTestCase(new WaitingFlowsTest, TestCase::Duration::QUICK);
+        AddTestCase(new JudgedTest, TestCase::Duration::QUICK);
     }
 };
 

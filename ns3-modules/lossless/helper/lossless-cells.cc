@@ -132,13 +132,15 @@ AssignCells(const std::vector<Ptr<FabricNode>>& nodes)
         nodes[node]->SetCell(cellOf[node]);
     }
     int64_t shortest = NEVER;
+    int64_t between = NEVER;
     ForEachLink(nodes, [&](const Port& a, const Port& b) {
+        shortest = std::min(shortest, a.GetDelay());
         if (cellOf[a.GetNodeId()] != cellOf[b.GetNodeId()])
         {
-            shortest = std::min(shortest, a.GetDelay());
+            between = std::min(between, a.GetDelay());
         }
     });
-    return {shortest == NEVER ? 0 : shortest, !colours.empty()};
+    return between == NEVER ? CellRules{} : CellRules{between, !colours.empty(), shortest};
 }
 
 std::string

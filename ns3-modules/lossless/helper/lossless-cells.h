@@ -27,6 +27,7 @@ struct CellRules
     /// frame nor a control frame without a length of its own takes less (ps); 0: all is one cell.
     int64_t window{0};
     bool alternates{false}; //!< every link between cells joins an odd and an even one
+    int64_t shortest{0};    //!< shortest delay of any link, within cells too (ps)
 };
 
 /**

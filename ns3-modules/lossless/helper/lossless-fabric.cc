@@ -722,7 +722,7 @@ Fabric::GetRoutes()
 }
 
 std::string
-Fabric::RunInCells(std::string obstacle)
+Fabric::RunInCells(std::string obstacle, std::function<bool()> isQuiet)
 {
     RequireBuilt("RunInCells");
     eventloop::CellLoop* loop = eventloop::CellLoop::Peek();
@@ -739,7 +739,11 @@ Fabric::RunInCells(std::string obstacle)
     {
         obstacle = (*observer)->GetCellObstacle();
     }
-    loop->SetWindow(obstacle.empty() ? m_cells.window : 0, m_cells.alternates);
+    // What watches needs all cells at one time, and a message within a cell takes no less.
+    const int64_t window = isQuiet ? m_cells.shortest : m_cells.window;
+    const bool alternates = m_cells.alternates && !isQuiet;
+    loop->SetWatch(std::move(isQuiet));
+    loop->SetWindow(obstacle.empty() ? window : 0, alternates);
     return obstacle;
 }
 

@@ -19,6 +19,7 @@
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -204,9 +205,12 @@ class Fabric : public Object
      * nothing stands in the way; else all nodes are one cell. Precondition: built, not running.
      *
      * @param obstacle what the caller knows to stand in the way; empty: nothing.
+     * @param isQuiet called at any time at which all nodes are, in one order: tells whether for as
+     * long as the shortest delay of a link after it nothing will look at several nodes. Null:
+     * always.
      * @return what stands in the way; empty: nothing, or the event loop is another.
      */
-    std::string RunInCells(std::string obstacle);
+    std::string RunInCells(std::string obstacle, std::function<bool()> isQuiet = nullptr);
     /// Do links, routes or nodes change while it runs?
     /// @return true after FailLink or DivertRoute for a time after 0.
     bool Changes() const;

@@ -8,6 +8,7 @@
 
 #include "ns3/lossless-flow-control.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -78,6 +79,13 @@ class FlowControlChain
     /// notified of the first reason, and when none is left.
     /// @param cls class. @param xoff true: a reason starts.
     void NotifyXoff(uint8_t cls, bool xoff);
+
+    /// Is there a reason to pause the upstream, see NotifyXoff? @return true if so, in any class.
+    bool HasReasons() const
+    {
+        return std::any_of(m_reasons.begin(), m_reasons.end(), [](uint32_t n) { return n > 0; });
+    }
+
     /// A control frame takes effect: pass it to the member that recognises it.
     /// @param control the frame.
     void ReceiveControl(const ControlFrame& control) const;
