@@ -33,6 +33,8 @@ _WORK = "work"
 _LOG = "build.log"
 #: The folder in which tests find an ns3/test.h that precedes the wheel's.
 _TESTING = "testing"
+#: The names of the examples, written by CMake.
+_EXAMPLES = "examples.txt"
 #: Maximum length of the list of module names in the name of a build folder.
 _LONGEST = 60
 #: How often to compile again if sources keep changing.
@@ -329,8 +331,8 @@ def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> Build
             _refuse_changes(request, before)
     if request.tests:
         with finished.made_aside(programs) as new:
-            made = {path.name: path for path in _files(request.work / "bin")}
-            finished.place({name: made[name] for name in request.runners or made}, new)
+            names = request.runners or _whole_programs(request)
+            finished.place({name: request.work / "bin" / name for name in names}, new)
             _refuse_changes(request, before)
         info = replace(info, programs=programs)
     for path in (info.folder, info.programs):
@@ -338,6 +340,13 @@ def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> Build
             finished.hold(path)
     _forget(request, info)
     return info
+
+
+def _whole_programs(request: _Request) -> Sequence[str]:
+    """The programs of a whole build. Others in the working folder are of earlier builds."""
+    if request.profile == "sanitize":
+        return [TEST_RUNNER]
+    return [TEST_RUNNER, *(request.work / _EXAMPLES).read_text(encoding="utf-8").split()]
 
 
 def _snapshot(request: _Request) -> list[list[object]]:

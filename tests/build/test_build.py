@@ -782,9 +782,22 @@ def test_chosen_suites_are_built_alone(project: Path) -> None:
     [passed] = run_cpp_tests(quiet=True, root=project, expression="COUNT")
     assert (passed.name, passed.passed) == ("demo-counter", True)
     [programs] = ensure_built(quiet=True, root=project).folder.glob("programs-*")
-    assert [path.name for path in programs.iterdir() if path.stat().st_mode & 0o100] == [
-        "test-runner-demo"
-    ]
+    assert _programs_in(programs) == ["test-runner-demo"]
+
+
+@pytest.mark.cpp
+def test_a_build_has_no_programs_of_an_earlier_one(project: Path) -> None:
+    """What suites built alone leave in the working folder may not even start later."""
+    ensure_built(quiet=True, root=project, tests=True, tested=["demo"])
+    programs = ensure_built(quiet=True, root=project, tests=True).programs
+    assert programs is not None
+    assert "test-runner" in _programs_in(programs)
+    assert "test-runner-demo" not in _programs_in(programs)
+
+
+def _programs_in(folder: Path) -> list[str]:
+    """Names of the programs."""
+    return sorted(path.name for path in folder.iterdir() if path.stat().st_mode & 0o100)
 
 
 @pytest.mark.cpp

@@ -193,6 +193,8 @@ function(finish_modules)
     string(APPEND lines "${module} libns${NS3_VER}-${module}.so ${links}\n")
   endforeach()
   file(WRITE ${CMAKE_BINARY_DIR}/modules.txt "${lines}")
+  list(JOIN examples "\n" lines)
+  file(WRITE ${CMAKE_BINARY_DIR}/examples.txt "${lines}")
 endfunction()
 
 # A header that a module no longer has must not be found any more.
