@@ -23,7 +23,7 @@ from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
 from tests.star import ACK, DELAY, wire
 from tests.strategies import network
-from tests.traffic.test_traffic import WORKLOADS
+from tests.traffic.test_traffic import WORKLOADS, resolve
 
 CHOICES = sorted(which for which in ALGORITHMS if which[1] != "hierarchical")
 
@@ -117,6 +117,22 @@ def test_the_tuned_algorithm_is_the_one_of_lesser_cost() -> None:
     assert slices.tuned("all_gather", 8, 1, 10**6, 400 * 10**9) is None
 
 
+def test_channels_of_parts_of_servers_do_not_turn() -> None:
+    """Six hosts are one and a half servers of four; a group of every fourth has a rank of each."""
+    net = network(
+        kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
+    )
+    for keys in ({"hosts": "h0..h5"}, {"group_size": 2, "stride": 4}):
+        phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "slice": "8KiB", **keys}
+        form, told = resolve({"kind": "collective", "collectives": [phase | {"channels": 2}]}, net)
+        assert not told
+        model: Any = form
+        assert model.collectives[0].local is None
+        assert len(traffic.flows([model], net, 1, 10**9)) == model.collectives[0].count(
+            6 if "hosts" in keys else 8
+        )
+
+
 def problems_of(**keys: Any) -> str:
     """What is said of a collective in slices."""
     phase = {"name": "a", "operation": "all_reduce", "size": "1MB"} | keys
@@ -133,6 +149,7 @@ def test_what_belongs_to_slices_is_said() -> None:
         assert "give 'slice', too" in problems_of(**{key: value})
     assert "no 'chunks'" in problems_of(slice="32KiB", chunks=2)
     assert "at least 3" in problems_of(slice="32KiB", in_flight=2)
+    assert "groups of 4 ranks in servers of 3" in problems_of(slice="32KiB", channels=2, local=3)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -352,10 +352,12 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
     if phase.hosts is not None and hosts is None:
         return None
     found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
-    if phase.local is None and ("local" in _algorithm(found).reads or phase.channels > 1):
-        size = check.scene.network.server_size if phase.stride == 1 else 1
-        found = found.model_copy(update={"local": size if size > 1 else None})
     ranks = len(own if hosts is None else hosts)
+    size = check.scene.network.server_size
+    whole = phase.stride == 1 and (phase.group_size or ranks) % size == 0
+    turns = phase.channels > 1 and whole
+    if phase.local is None and ("local" in _algorithm(found).reads or turns):
+        found = found.model_copy(update={"local": size if size > 1 else None})
     if ranks < 2:
         check.add(f"{key}.hosts", "a collective needs several hosts", "at least two hosts")
     elif _check_groups(found, key, check, ranks):
@@ -393,7 +395,7 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
     """Note what an algorithm cannot do."""
     algorithm = _algorithm(phase)
     name = f"{phase.operation} by {phase.algorithm}"
-    _check_slices(phase, key, check, algorithm)
+    _check_slices(phase, key, check, algorithm, call)
     for one in ("local", "skew"):
         turns = one == "local" and phase.channels > 1
         if getattr(phase, one) and one not in algorithm.reads and not turns:
@@ -413,7 +415,13 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
         check.add(f"{key}.size", what, "at least a byte for each part")
 
 
-def _check_slices(phase: Phase, key: str, check: Check, algorithm: collectives.Algorithm) -> None:
+def _check_slices(
+    phase: Phase,
+    key: str,
+    check: Check,
+    algorithm: collectives.Algorithm,
+    call: collectives.Call,
+) -> None:
     """Note what belongs to slices, or not, and too few of them under way."""
     if phase.slice is None:
         for one in ("channels", "in_flight", "step_cost"):
@@ -427,8 +435,8 @@ def _check_slices(phase: Phase, key: str, check: Check, algorithm: collectives.A
     if phase.in_flight is not None and phase.in_flight < least:
         what = f"{phase.in_flight}: ranks in a circle would wait for each other forever"
         check.add(f"{key}.in_flight", what, f"at least {least}")
-    if phase.local is not None and (phase.group_size or phase.local) % phase.local:
-        what = f"groups of {phase.group_size} ranks in servers of {phase.local}"
+    if phase.channels > 1 and call.ranks % call.local:
+        what = f"groups of {call.ranks} ranks in servers of {call.local}"
         check.add(f"{key}.local", what, "a number that divides the ranks of a group")
 
 
