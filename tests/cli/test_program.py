@@ -256,7 +256,7 @@ def test_init_begins_with_a_template(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "is there already" in capsys.readouterr().err
     assert init("other", "fabrik") == 2
     told = capsys.readouterr().err
-    allowed = "deadlock, fabric, hardware, incast, ring"
+    allowed = "deadlock, fabric, hardware, incast, job, ring"
     assert f"allowed: {allowed}\n    hint: did you mean 'fabric'?" in told
     assert not (tmp_path / "other").exists()
     names = sorted(file.name for file in (tmp_path / "mine" / "experiments").glob("*.toml"))
