@@ -58,6 +58,7 @@ def run_tests(
         "keep": "make the result benchmarks/baseline.json, with which later ones are compared",
         "scaling": "how time and memory grow with hosts, messages, buffer and simulated time",
         "pauses": "workloads that pause again and again, with the deadlock oracle and without",
+        "cells": "each workload in cells and with EventLoop; writes docs/results/performance.md",
     },
     auto_shortflags=False,
 )
@@ -67,12 +68,13 @@ def bench(
     keep: bool = False,
     scaling: bool = False,
     pauses: bool = False,
+    cells: bool = False,
 ) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from tools import bench
 
-    if pauses:
-        return finish(bench.pauses(repeats))
+    if pauses or cells:
+        return finish((bench.pauses if pauses else bench.cells)(repeats))
     return finish(bench.scaling() if scaling else bench.bench(repeats, keep))
 
 

@@ -13,6 +13,8 @@ from pyorch.pipeline import make_plan
 from tests.forms import form
 from tests.inputs import RUNS
 from tools.bench import programs, record
+from tools.bench.cells import EXPERIMENTS, OTHER, Pairs, Run
+from tools.bench.cells import text_of as cells_line
 from tools.bench.command import WholeRun, summarise, text_of
 from tools.bench.pauses import OFF, REFERENCE, WORKLOADS, Paused, plan_of
 from tools.bench.programs import Simulated, Workload
@@ -93,8 +95,15 @@ def test_program_and_experiment_simulate_the_same(file: Path) -> None:
     """A workload has the hops it is known by: 6 links for every packet of 1000 B."""
     plan = make_plan(str(file))
     workload = programs.workload_of(file.stem, plan.specs[0].setting)
-    hops = {"permutation-k4": 960_000, "permutation-k8": 1_536_000, "permutation-k16": 1_228_800}
+    hops = {
+        "permutation-k4": 960_000,
+        "permutation-k8": 1_536_000,
+        "permutation-k16": 1_228_800,
+        "permutation-k16-short": 1_228_800,
+        "permutation-k32": 983_040,
+    }
     assert workload.hosts * workload.size // 1000 * 6 == hops[file.stem]
+    assert workload.delay == ("100000ps" if "short" in file.stem else "1000000ps")
     assert form(plan.specs[0])["traffic"][0]["shift"] == workload.hosts // 2
     assert workload.counted_size % 1000 == 0
     assert 6 * workload.hosts * workload.counted_size // 1000 <= 1.3 * programs.COUNTED_HOPS
@@ -111,6 +120,27 @@ def test_a_workload_that_pauses_is_one_run_with_the_oracle_and_without(
         plan_of(workload, default_paths(), *more).specs for more in ((), (OFF,))
     )
     assert form(without)["run"] == {**form(with_it)["run"], "oracle": False}
+
+
+def test_pairs_are_compared_within_rounds() -> None:
+    """The median of the ratios is not the ratio of the medians."""
+    rounds = [(Run(3e6, 10.0), Run(1e6, 10.0)), (Run(1e6, 11.0), Run(1e6, 10.0))]
+    rounds.append((Run(2e6, 12.0), Run(0.5e6, 10.0)))
+    words = cells_line(Pairs("a", rounds)).split(" | ")
+    assert words == ["| a", "3.00", "1.00 to 4.00", "3", "0.50", "1.00", "1.10 |"]
+    assert cells_line(Pairs("a", [(Run(1e6), Run(1e6))])).endswith("|  |")
+
+
+@pytest.mark.slow
+@pytest.mark.inputs(*RUNS, "benchmarks", "tools")
+@pytest.mark.parametrize("workload", EXPERIMENTS, ids=lambda w: w.name)
+def test_a_pair_of_experiments_differs_in_its_event_loop_alone(workload: Paused) -> None:
+    """And each is one run."""
+    (cells,), (other,) = (
+        plan_of(workload, default_paths(), *more).specs
+        for more in ((), (f'run.simulator="{OTHER}"',))
+    )
+    assert form(other)["run"] == {**form(cells)["run"], "simulator": OTHER}
 
 
 @pytest.mark.cpp

@@ -1,7 +1,8 @@
 """Measures the speed of the simulator, alone and in whole runs: `invoke bench`."""
 
+from tools.bench.cells import cells
 from tools.bench.command import bench
 from tools.bench.pauses import pauses
 from tools.bench.scaling import scaling
 
-__all__ = ["bench", "pauses", "scaling"]
+__all__ = ["bench", "cells", "pauses", "scaling"]

@@ -115,7 +115,8 @@ def measure(build: BuildInfo, plan: Plan, name: str, times: int, bare: list[floa
         beside.append(programs.bare_events_per_s(build))
     bare.extend(beside)
     whole = whole_run(plan, spec)
-    counted = programs.instructions_per_hop(build, workload) if programs.has_valgrind() else None
+    counts = programs.has_valgrind() and workload.hosts <= programs.COUNTED_HOSTS
+    counted = programs.instructions_per_hop(build, workload) if counts else None
     return summarise(workload, runs, median(beside), counted, whole)
 
 

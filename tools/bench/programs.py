@@ -37,6 +37,9 @@ YARDSTICK = (
 #: Maximum number of data packet-hops simulated when instructions are counted.
 COUNTED_HOPS = 100_000
 
+#: Maximum number of hosts for that: setting up more takes minutes under valgrind.
+COUNTED_HOSTS = 2000
+
 _COLLECTED = re.compile(r"Collected : (\d+)")
 _SIMULATED = "ns3::facade::Simulation::Run(long)"
 _CALLGRIND = ("valgrind", "--tool=callgrind", f"--toggle-collect={_SIMULATED}")
@@ -44,11 +47,15 @@ _CALLGRIND = ("valgrind", "--tool=callgrind", f"--toggle-collect={_SIMULATED}")
 
 @dataclass(frozen=True)
 class Workload:
-    """A permutation on a fat-tree of `k` ports a switch; every host sends `size` bytes."""
+    """A permutation on a fat-tree of `k` ports a switch; every host sends `size` bytes.
+
+    delay: of each link, in ns-3's spelling.
+    """
 
     name: str
     k: int
     size: int
+    delay: str = "1us"
 
     @property
     def hosts(self) -> int:
@@ -57,7 +64,8 @@ class Workload:
 
     def options(self, size: int | None = None) -> list[str]:
         """Return the options of the program, optionally for another size of message [B]."""
-        return [f"--k={self.k}", f"--size={self.size if size is None else size}"]
+        bytes_each = self.size if size is None else size
+        return [f"--k={self.k}", f"--size={bytes_each}", f"--delay={self.delay}"]
 
     @property
     def counted_size(self) -> int:
@@ -70,7 +78,8 @@ def workload_of(name: str, setting: Setting) -> Workload:
     """Read the workload from a setting, so that it is described in one place, its file."""
     form = encode(setting)
     (traffic,) = form["traffic"]
-    return Workload(name, form["topology"]["k"], traffic["size_bytes"])
+    topology = form["topology"]
+    return Workload(name, topology["k"], traffic["size_bytes"], f"{topology['delay_ps']}ps")
 
 
 @dataclass(frozen=True)

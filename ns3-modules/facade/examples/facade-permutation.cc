@@ -155,7 +155,12 @@ main(int argc, char* argv[])
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(buffer));
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "LossyPool", "0");
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "8");
-    simulation.SetAttribute("ns3::lossless::SharedBuffer", "Headroom", "37500");
+    // What a link holds, there and back, and 12,500 B for the frames that are being sent.
+    const auto onLink = static_cast<uint64_t>(2e-12 * static_cast<double>(delay.GetTimeStep()) *
+                                              static_cast<double>(rate.GetBitRate()) / 8);
+    simulation.SetAttribute("ns3::lossless::SharedBuffer",
+                            "Headroom",
+                            std::to_string(12'500 + onLink));
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "Alpha", "0.125");
     simulation.SetAttribute("ns3::rdma::QueuePair", "AckSize", "60");
     simulation.SetAttribute("ns3::rdma::QueuePair", "MinFrameSize", "60");
