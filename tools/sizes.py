@@ -52,7 +52,7 @@ FEATURES = (
         "metrics/chain.py metrics/losses.py metrics/loads.py metrics/job_kinds.py "
         "report/figures/lost.py report/figures/linkload.py report/figures/loadmap.py",
     ),
-    _feature("figures", 4_030, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("figures", 4_080, "report/figures report/style.py report/select.py report/layout.py"),
     _feature("reports: expectations, answer, page", 3_330, "report"),
     _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
     _feature(
