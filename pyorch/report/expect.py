@@ -459,7 +459,8 @@ def _relative(
     """Return the rows with the metric divided by that of the runs to compare with.
 
     A run is compared with the one of the same seed and settings except those that `other` names;
-    without exactly one such run the ratio has no value. With `shares`, for a metric that is 0 or 1
+    without exactly one such run the ratio has no value. Where there is one, but its metric has
+    nothing to measure (no deadlock, whose detection could take time), the pair is left out. With `shares`, for a metric that is 0 or 1
     in each run, it is compared with the share over all seeds, because 0 of 0 says nothing.
     """
     if metric not in rows:
@@ -473,11 +474,12 @@ def _relative(
     bases = {
         key: sum(found) / len(found) for key, found in values.items() if shares or len(found) == 1
     }
-    ratios = []
+    ratios, pairs = [], []
     for *key, value in zip(*_texts(rows, same), rows[metric].astype(float), strict=True):
-        base = bases.get(tuple(key), math.nan)
+        base = bases.get(tuple(key), 0.0)
         ratios.append(value / base if base and math.isfinite(base) else math.nan)
-    return rows.assign(**{metric: ratios})
+        pairs.append(not math.isnan(base))
+    return rows.assign(**{metric: ratios})[pairs]
 
 
 def _texts(rows: pd.DataFrame, names: Sequence[str]) -> list[list[str]]:

@@ -162,6 +162,11 @@ def test_a_ratio_compares_with_the_run_that_differs_in_what_is_named() -> None:
     assert ratio(where={"variant": "GFC"}, max=1).verdict == "not measured"
     assert ratio(where={"variant": "PFC"}, equals=1).verdict == "agrees"
     assert ratio(where={"variant": "GFC", "k": 4}, relative_to={"k": 8}, max=9).missing == 1
+    runs.loc[0, "queue_mean"] = math.nan  # PFC, seed 1: nothing to measure, so that seed 2 is left
+    (pair,) = ratio(where={"variant": "GFC", "k": 4}, max=0.9).estimates
+    assert (pair.mean, pair.n) == (pytest.approx(0.9), 1)
+    runs.loc[0, "queue_mean"] = math.inf  # measured, and without end: no ratio
+    assert ratio(where={"variant": "GFC", "k": 4}, max=0.9).verdict == "not measured"
 
 
 def test_every_setting_must_agree() -> None:
