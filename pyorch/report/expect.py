@@ -460,8 +460,9 @@ def _relative(
 
     A run is compared with the one of the same seed and settings except those that `other` names;
     without exactly one such run the ratio has no value. Where there is one, but its metric has
-    nothing to measure (no deadlock, whose detection could take time), the pair is left out. With `shares`, for a metric that is 0 or 1
-    in each run, it is compared with the share over all seeds, because 0 of 0 says nothing.
+    nothing to measure (no deadlock, whose detection could take time), the pair is left out. With
+    `shares`, for a metric that is 0 or 1 in each run, it is compared with the share over all seeds,
+    because 0 of 0 says nothing.
     """
     if metric not in rows:
         return rows
