@@ -60,7 +60,7 @@ FEATURES = (
         2_980,
         "remarks setting/dependency.py setting/telemetry.py network/cycles.py network/failing.py",
     ),
-    _feature("explain", 2_080, "explain cli/explain.py"),
+    _feature("explain", 2_150, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
     _feature(
