@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections import defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
@@ -112,25 +113,92 @@ def test_the_tuned_algorithm_is_the_one_of_lesser_cost() -> None:
     # 2 / 0.92 S / 50 kB: equal at S = 1078.56 us x 50 kB / 0.236413
     crossing = 228_109_000
     for size, name in ((crossing - 50_000, "double_tree"), (crossing + 50_000, "ring")):
-        assert slices.tuned("all_reduce", 32, 32, size, 400 * 10**9) == name
-    assert slices.tuned("all_reduce", 8, 1, 10**6, 400 * 10**9) == "ring"
-    assert slices.tuned("all_gather", 8, 1, 10**6, 400 * 10**9) is None
+        assert slices.tuned(32, 32, size, 400 * 10**9) == name
+    assert slices.tuned(8, 1, 10**6, 400 * 10**9) == "ring"
 
 
-def test_channels_of_parts_of_servers_do_not_turn() -> None:
-    """Six hosts are one and a half servers of four; a group of every fourth has a rank of each."""
+@pytest.mark.parametrize(
+    ("keys", "local"),
+    [
+        ({"hosts": "h0..h5"}, None),  # one and a half servers
+        ({"group_size": 2, "stride": 4}, None),
+        ({"hosts": ["h0", "h1", "h4", "h5"]}, 2),  # halves of two servers
+        ({"hosts": ["h0", "h1", "h4", "h2"]}, None),  # the first server goes on behind the second
+        ({"hosts": ["h0", "h4", "h1", "h5"]}, None),
+        ({"hosts": "h1..h3"}, 3),
+        ({"group_size": 2}, 2),
+        ({}, 4),
+    ],
+)
+def test_servers_are_those_that_ranks_have(keys: dict[str, Any], local: int | None) -> None:
+    """Of two servers of four hosts each: how many ranks in a row share one, if all do alike."""
     net = network(
         kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
     )
-    for keys in ({"hosts": "h0..h5"}, {"group_size": 2, "stride": 4}):
-        phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "slice": "8KiB", **keys}
-        form, told = resolve({"kind": "collective", "collectives": [phase | {"channels": 2}]}, net)
-        assert not told
-        model: Any = form
-        assert model.collectives[0].local is None
-        assert len(traffic.flows([model], net, 1, 10**9)) == model.collectives[0].count(
-            6 if "hosts" in keys else 8
-        )
+    phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "slice": "8KiB", **keys}
+    form, told = resolve({"kind": "collective", "collectives": [phase | {"channels": 2}]}, net)
+    assert not told
+    model: Any = form
+    assert model.collectives[0].local == local
+    ranks = len(model.collectives[0].hosts)
+    assert len(traffic.flows([model], net, 1, 10**9)) == model.collectives[0].count(ranks)
+
+
+def test_servers_follow_the_placement() -> None:
+    """Scattered ranks have the next ones in other servers; random ones are not known."""
+    net = network(
+        kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
+    )
+    phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "slice": "8KiB", "channels": 2}
+    for placement, local in (("listed", 4), ("scattered", None), ("random", None)):
+        entry = {"kind": "collective", "placement": placement, "collectives": [phase]}
+        model: Any = resolve(entry, net)[0]
+        assert model.collectives[0].local == local, placement
+    entry["collectives"] = [{**phase, "algorithm": "hierarchical"}]
+    _, told = resolve(entry, net)
+    assert "give 'local'" in told[0]
+
+
+def test_what_was_written_is_named_when_servers_do_not_fit() -> None:
+    """The size of a group, or hosts; never a `local` that only the topology has."""
+    net = network(
+        kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
+    )
+    for keys, place in (({"group_size": 2}, "group_size"), ({"hosts": "h0..h5"}, "hosts")):
+        phase = {"name": "a", "operation": "all_reduce", "size": "1MB", **keys}
+        phase["algorithm"] = "hierarchical"
+        _, (told,) = resolve({"kind": "collective", "collectives": [phase]}, net)
+        assert f"collectives.0.{place}" in told or f"collectives[0].{place}" in told, told
+
+
+@pytest.mark.parametrize("hosts", ["h0..h3", "all", ["leaf0:*", "h4"]])
+def test_tuned_knows_patterns_of_hosts(hosts: Any) -> None:
+    """As for hosts that are listed one by one."""
+    net = network(
+        kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
+    )
+    phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "algorithm": "tuned"}
+    form, told = resolve({"kind": "collective", "collectives": [phase | {"hosts": hosts}]}, net)
+    assert not told
+    model: Any = form
+    assert model.collectives[0].algorithm in ("ring", "double_tree")
+
+
+def test_tuned_is_offered_where_there_is_a_choice() -> None:
+    """Operations with one algorithm in NCCL have none to choose."""
+    told = problems_of(operation="all_gather", algorithm="tuned")
+    assert "unknown algorithm of all_gather 'tuned'" in told
+    assert "ring" in told.partition("allowed")[2]
+    assert "tuned" not in told.partition("allowed")[2]
+    assert "tuned" in problems_of(algorithm="x").partition("allowed")[2]
+
+
+def test_too_many_slices_are_refused_before_they_are_made() -> None:
+    """A billion slices are counted by a formula."""
+    begin = time.process_time()
+    told = problems_of(size="1GB", slice="1B")
+    assert "messages" in told and "at most 5000000" in told
+    assert time.process_time() - begin < 1
 
 
 def problems_of(**keys: Any) -> str:

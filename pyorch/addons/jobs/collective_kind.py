@@ -237,8 +237,15 @@ class Collective(RankedTable):
             return None
         before = len(check.findings.problems)
         hosts = ranks["hosts"]
+        network = check.scene.network
+        # a random placement is drawn from the seed of each run
+        placed = (
+            None
+            if self.placement == "random"
+            else canonical(self, hosts=hosts).place(network, np.random.default_rng(0))
+        )
         resolved = [
-            _resolve_phase(phase, f"{key}.{number}", check, hosts)
+            _resolve_phase(phase, f"{key}.{number}", check, hosts, placed)
             for number, phase in enumerate(job.collective)
         ]
         phases = [phase for phase in resolved if phase is not None]
@@ -327,10 +334,12 @@ def _parse(path: Path, name: str) -> object:
     return read_toml(path, name) if path.suffix == ".toml" else read_json(path, name)
 
 
-def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> Phase | None:
+def _resolve_phase(
+    phase: Phase, key: str, check: Check, own: Sequence[str], placed: Array | None
+) -> Phase | None:
     """Return a collective with its hosts and its algorithm named; None after problems.
 
-    own: hosts of the job, the default.
+    own: hosts of the job, the default. placed: nodes of its ranks; None: not known before the run.
     """
     known = collectives.names_of(phase.operation)
     if not known:
@@ -341,39 +350,52 @@ def _resolve_phase(phase: Phase, key: str, check: Check, own: Sequence[str]) -> 
             collectives.operations(),
         )
         return None
-    chosen = _tuned(phase, own, check.scene.network)
-    algorithm = chosen or known[0]
+    if slices.chooses(phase.operation):
+        known.append(slices.TUNED)
+    algorithm = phase.algorithm or known[0]
     if algorithm not in known:
         place = (*check.path, *key.split("."), "algorithm")
-        known.append(slices.TUNED)
         check.findings.unknown(place, f"algorithm of {phase.operation}", algorithm, known)
         return None
     hosts = None if phase.hosts is None else check.hosts(f"{key}.hosts", phase.hosts)
     if phase.hosts is not None and hosts is None:
         return None
-    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
     ranks = len(own if hosts is None else hosts)
-    size = check.scene.network.server_size
-    whole = phase.stride == 1 and (phase.group_size or ranks) % size == 0
-    turns = phase.channels > 1 and whole
-    if phase.local is None and ("local" in _algorithm(found).reads or turns):
-        found = found.model_copy(update={"local": size if size > 1 else None})
     if ranks < 2:
         check.add(f"{key}.hosts", "a collective needs several hosts", "at least two hosts")
-    elif _check_groups(found, key, check, ranks):
-        _check_call(found, key, check, found.call(ranks))
+        return None
+    if not _check_groups(phase, key, check, ranks):
+        return None
+    network = check.scene.network
+    nodes = placed if hosts is None else node_numbers(hosts, network)
+    servers = None if nodes is None else network.servers[_groups(phase, nodes)]
+    if algorithm == slices.TUNED:
+        first = network.numbers[(own if hosts is None else hosts)[0]]
+        group = phase.group_size or ranks
+        number = -(-group // network.server_size) if servers is None else len(np.unique(servers[0]))
+        rate = int(network.host_rates[first])
+        algorithm = slices.tuned(group, number, phase.size, rate)
+    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+    if phase.local is None and ("local" in _algorithm(found).reads or phase.channels > 1):
+        found = found.model_copy(update={"local": None if servers is None else _local(servers)})
+    _check_call(found, key, check, found.call(ranks))
     return found
 
 
-def _tuned(phase: Phase, own: Sequence[str], network: Topology) -> str | None:
-    """Return the algorithm of a collective, as named, or chosen for its size and ranks."""
-    hosts = [name for name in phase.hosts or own if network.is_host(name)]
-    if phase.algorithm != slices.TUNED or not hosts:
-        return phase.algorithm
-    ranks = phase.group_size or len(hosts)
-    apart = max(1, network.server_size // phase.stride)
-    rate = int(network.host_rates[network.numbers[hosts[0]]])
-    return slices.tuned(phase.operation, ranks, -(-ranks // apart), phase.size, rate)
+def _local(servers: Array) -> int | None:
+    """Return how many consecutive ranks share a server, if all do so alike and are all there.
+
+    servers: of each rank of each group, shape (groups, ranks). None: one, or it differs.
+    """
+    groups, ranks = servers.shape
+    ends = np.flatnonzero(servers[0] != servers[0, 0])
+    local = int(ends[0]) if len(ends) else ranks
+    if local < 2 or ranks % local:
+        return None
+    parts = servers.reshape(groups, -1, local)
+    whole = bool((parts == parts[:, :, :1]).all())
+    apart = all(len(np.unique(row)) == len(row) for row in parts[:, :, 0])
+    return local if whole and apart else None
 
 
 def _check_groups(phase: Phase, key: str, check: Check, ranks: int) -> bool:
@@ -407,7 +429,13 @@ def _check_call(phase: Phase, key: str, check: Check, call: collectives.Call) ->
             check.add(f"{key}.{one}", f"{name} does not use it", f"with {', '.join(others)}")
     needed = algorithm.refuses(call)
     if needed is not None:
-        check.add(f"{key}.hosts", f"{name} of {call.ranks} ranks", needed)
+        what = f"{name} of {call.ranks} ranks"
+        hint = None
+        if "local" in algorithm.reads:
+            what += f" in servers of {call.local}"
+            hint = None if phase.local else "give 'local' where ranks of a server do not follow"
+        at = "hosts" if phase.group_size is None else "group_size"
+        check.add(f"{key}.{at}", what, needed, hint)
         return
     parts = algorithm.parts(call) * phase.chunks * phase.channels
     if phase.size < parts:

@@ -18,7 +18,6 @@ Throughput of a channel between two ranks: the least of the link's and in_flight
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from math import log2
@@ -44,17 +43,21 @@ _PLATEAU = 1.4
 _TREE_SHARE = 0.92
 
 
-def tuned(operation: str, ranks: int, servers: int, size: int, rate: int) -> str | None:
-    """Return the algorithm that NCCL's model of costs prefers; None: the first of the operation.
+def chooses(operation: str) -> bool:
+    """Whether NCCL has a choice of algorithms for an operation."""
+    return operation == "all_reduce"
+
+
+def tuned(ranks: int, servers: int, size: int, rate: int) -> str:
+    """Return the algorithm of an all-reduce that NCCL's model of costs prefers.
 
     ranks: of a group, over so many servers. size: bytes. rate: of a NIC [bit/s].
 
     From src/graph/tuning.cc, protocol Simple: base latency, latency of each hop over NVLink and
     network, and 40 % more for a ring over several servers. Recalled: the bandwidth of a tree is
-    92 % of the link's. The table that corrects trees by size is left out.
+    92 % of the link's. Left out: the table that corrects trees by size, the other NICs of a server
+    and their channels, the bandwidth inside servers (a scale-up domain), and protocols LL, LL128.
     """
-    if operation != "all_reduce":
-        return None
     steps, across = 2 * (ranks - 1), 2 * (servers - 1)
     ring = _BASE_US + (steps - across) * _NVLINK_US["ring"] + across * _NETWORK_US
     ring *= _PLATEAU if servers > 1 else 1
@@ -124,27 +127,31 @@ def least_in_flight(algorithm: Algorithm) -> int:
 
 def count(algorithm: Algorithm, call: Call, slicing: Slicing) -> int:
     """Return the number of messages without making them."""
-    pieces = sum(len(loop) for loops in _loops(algorithm, call, slicing) for loop in loops)
+    pieces = 0
+    for size in blocks(call.size, slicing.channels).tolist():
+        full, most, last = _loops(algorithm, call, slicing, size)
+        pieces += full * _pieces(algorithm, call, slicing, most)
+        pieces += _pieces(algorithm, call, slicing, last)
     return 2 * pieces * algorithm.count(call)
 
 
-def _loops(algorithm: Algorithm, call: Call, slicing: Slicing) -> Iterator[list[list[int]]]:
-    """Yield for each channel its loops, and of each the bytes of its slices, all blocks summed."""
-    parts, slices = algorithm.parts(call), algorithm.slices
-    most = parts * slices * slicing.slice
+def _loops(algorithm: Algorithm, call: Call, slicing: Slicing, size: int) -> tuple[int, int, int]:
+    """Return the loops of a channel's share: how many of how many bytes, and bytes of the last."""
+    parts = algorithm.parts(call)
+    most = parts * algorithm.slices * slicing.slice
+    full, rest = divmod(size, most)
+    if full and rest < parts:  # each block has a byte at least
+        return full - 1, most, most + rest
+    return full, most, rest
+
+
+def _pieces(algorithm: Algorithm, call: Call, slicing: Slicing, loop: int) -> int:
+    """Return the number of slices of a loop of so many bytes, in each of its blocks."""
+    parts = algorithm.parts(call)
+    block = -(-loop // parts)
     least = -(-slicing.slice // LEAST_SHARE)
-    for size in blocks(call.size, slicing.channels).tolist():
-        loops = [most] * (size // most)
-        if size % most >= parts or not loops:
-            loops.append(size % most)
-        else:  # each block has a byte at least
-            loops[-1] += size % most
-        channel = []
-        for loop in loops:
-            block = -(-loop // parts)
-            piece = min(max(-(-block // slices), least), block)
-            channel.append(blocks(loop, min(-(-block // piece), slices, loop // parts)).tolist())
-        yield channel
+    piece = min(max(-(-block // algorithm.slices), least), block)
+    return min(-(-block // piece), algorithm.slices, loop // parts)
 
 
 def sliced(algorithm: Algorithm, call: Call, slicing: Slicing) -> Sliced:
@@ -154,10 +161,13 @@ def sliced(algorithm: Algorithm, call: Call, slicing: Slicing) -> Sliced:
     columns: list[tuple[Numbers, ...]] = []
     edges: list[tuple[Numbers, Numbers]] = []
     begin = 0
-    for channel, loops in enumerate(_loops(algorithm, call, slicing)):
+    for channel, share in enumerate(blocks(call.size, slicing.channels).tolist()):
+        full, most, last = _loops(algorithm, call, slicing, share)
         turned = rank // call.local * call.local + (rank % call.local + channel) % call.local
-        for pieces in loops:
-            one, number = made(pieces[0]), len(pieces)
+        for loop in [*[most] * full, last]:
+            number = _pieces(algorithm, call, slicing, loop)
+            pieces = blocks(loop, number).tolist()
+            one = made(pieces[0])
             sizes = np.stack([made(size).sizes for size in pieces], axis=1).ravel()
             ends = (np.repeat(turned[of], number) for of in (one.src, one.dst))
             columns.append((*ends, sizes, np.full(len(sizes), channel, dtype=np.int64)))
