@@ -589,9 +589,11 @@ def _check_common(table: TrafficTable, check: Check) -> None:
 def _check_connection(table: TrafficTable, check: Check) -> None:
     """What the messages of one connection cannot have, and those with one each."""
     if table.connection == "message":
-        if table.queue_pairs > 1:
-            what = "a message with a connection of its own has one queue pair"
-            check.add("queue_pairs", what, "1", 'set connection = "pair"')
+        default = {key: TrafficTable.model_fields[key].default for key in ("queue_pairs", "split")}
+        for key, usual in default.items():
+            if getattr(table, key) != usual:
+                what = "a message with a connection of its own has one queue pair"
+                check.add(key, what, f"{usual!r}", 'set connection = "pair"')
         return
     for key, value in (("on", table.on), ("path", table.path), ("paths", table.paths)):
         if value is not None:

@@ -400,7 +400,7 @@ TOLD: Mapping[str, tuple[Job, str]] = {
     ),
     "small": (
         [[coll(1, "ALL_REDUCE", 1)], [coll(1, "ALL_REDUCE", 1)]],
-        "attribute 'comm_size' is 1, for 2 parts",
+        "job.0.et, node 1: all_reduce by ring of 1 B in 2 parts",
     ),
     "group": (
         [[coll(1, "ALL_REDUCE", 100, pg_name="x")], [coll(1, "ALL_REDUCE", 100)]],

@@ -260,7 +260,7 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             {"algorithm": "tree"},
             (
                 "job.json: collective[0].algorithm: unknown algorithm of all_gather 'tree'\n"
-                "    allowed: ring, doubling, tuned"
+                "    allowed: ring, doubling"
             ),
         ),
         (

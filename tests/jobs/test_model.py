@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ LAYER = 24 * 256 * 512**2 + 4 * 256**2 * 512
         {"tensor": 2, "micro_batches": 3},
         {"pipeline": 4, "micro_batches": 6, "overlap": False},
         {"tensor": 2, "pipeline": 2, "data": 4, "experts": 2, "micro_batches": 2},
+        {"data": 4, "experts": 4},
     ],
 )
 def test_collectives_carry_what_the_model_has(degrees: dict[str, Any]) -> None:
@@ -49,17 +51,29 @@ def test_collectives_carry_what_the_model_has(degrees: dict[str, Any]) -> None:
     batches = degrees.get("micro_batches", 1)
     activations = 256 * 512 * 2
     groups = data  # of each stage
+    experts = degrees.get("experts", 1)
+    shared = 12 if experts == 1 else 4
     passes = 2 * 2 * batches * 8  # twice a layer, forward and backward
     expected = {
         "tensor": passes * activations * groups if tensor > 1 else 0,
-        "experts": passes * activations * 2 * tensor * data // degrees.get("experts", 1)
-        if degrees.get("experts", 1) > 1
-        else 0,
-        "gradients": 8 * 12 * 512**2 * 2 if data > 1 else 0,  # of all tensor ranks together
+        "experts": passes * activations * 2 * tensor * data // experts if experts > 1 else 0,
+        "gradients": 8 * shared * 512**2 * 2 if data > 1 else 0,  # of all tensor ranks together
+        # each of the experts has 8 h^2, and a group of its own in every stage
+        "expert_gradients": 8 * 8 * 512**2 * 2 * experts if 1 < experts < data else 0,
     }
     assert {name: sizes[name] for name in expected} == expected
     sends = model.schedule.count(" tag ") if pipeline > 1 else 0
     assert (sends > 0) == (pipeline > 1)
+
+
+@pytest.mark.parametrize("active", [1, 2, 4])
+def test_experts_compute_what_their_tokens_need(active: int) -> None:
+    """Of 24 b s h^2 operations of a layer the perceptron's 16 count for each active expert."""
+    keys = {"data": 4, "experts": 4, "active_experts": active, "overlap": False}
+    model: Any = resolve(MODEL | keys, STAR)[0]
+    times = [int(time) for time in re.findall(r"calc ([1-9][0-9]*) ", model.schedule)]
+    layer = (8 + 16 * active) * 256 * 512**2 + 4 * 256**2 * 512
+    assert sum(times) == pytest.approx(4 * 8 * 3 * layer / 1e13 * 1e9, abs=8)
 
 
 def test_what_does_not_fit_is_said() -> None:
@@ -68,6 +82,16 @@ def test_what_does_not_fit_is_said() -> None:
         ({"pipeline": 3}, "divides 'layers'"),
         ({"data": 4, "experts": 3}, "divides 'data'"),
         ({"tensor": 8, "data": 4}, "32 ranks (tensor x data x pipeline) on 16 hosts"),
+        ({"data": 4, "experts": 2, "active_experts": 3}, "traffic[0].active_experts: 3 of 2"),
+        ({}, "traffic[0].data: a single rank"),
+        ({"data": 2, "flops": 1e-300}, "traffic[0].flops: a rank computes for inf s"),
+        ({"data": 2, "flops": 1e-3}, "traffic[0].flops: a rank computes for"),
+        ({"data": 2, "flops": 5e-324, "hidden": 1}, "traffic[0].flops: a rank computes for inf s"),
+        (
+            {"data": 6, "algorithms": {"all_reduce": "halving_doubling"}},
+            "traffic[0].data: all_reduce by halving_doubling of 6 ranks",
+        ),
+        ({"tensor": 8, "hidden": 1, "sequence": 1, "element": 1}, "traffic[0].tensor: all_reduce"),
         ({"algorithms": {"all_reduce": "rng"}}, "unknown algorithm of all_reduce 'rng'"),
     ):
         _, problems = resolve(MODEL | keys, STAR)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 from collections import defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -195,10 +195,11 @@ def test_tuned_is_offered_where_there_is_a_choice() -> None:
 
 def test_too_many_slices_are_refused_before_they_are_made() -> None:
     """A billion slices are counted by a formula."""
-    begin = time.process_time()
+    begin = process_time()
     told = problems_of(size="1GB", slice="1B")
-    assert "messages" in told and "at most 5000000" in told
-    assert time.process_time() - begin < 1
+    assert "messages" in told
+    assert "at most 5000000" in told
+    assert process_time() - begin < 1
 
 
 def problems_of(**keys: Any) -> str:

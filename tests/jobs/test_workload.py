@@ -35,6 +35,7 @@ def test_rows_are_read() -> None:
     assert first.weights == (1, "REDUCE_SCATTER", "gradients", 40000)
     assert second.forward == (250_000, "ALL_REDUCE", "tensor", 60000)
     assert second.weights.operation is None
+    assert (first.line, second.line) == (3, 4)
 
 
 def test_groups_are_those_of_simai() -> None:
@@ -65,6 +66,15 @@ def test_collectives_of_each_group_are_made(tmp_path: Path) -> None:
         ("checkpoints: 0", "checkpoints: 3", "are not read"),
         ("model_parallel_NPU_group", "mp", "no 'model_parallel_NPU_group'"),
         ("\n2\n", "\n3\n", "'3' rows, and 2 lines follow"),
+        ("\n2\n", "\n1\n", "line 2: '1' rows, and 2 lines follow"),
+        ("\n2\n", "\n2.7\n", "line 2: '2.7' rows"),
+        ("\n2\n", "\n-2\n", "line 2: '-2' rows"),
+        ("NPU_group: 4", "NPU_group: 2.7", "line 1: model_parallel_NPU_group is '2.7'"),
+        ("checkpoints: 0", "checkpoints: -1", "line 1: checkpoints is '-1'"),
+        ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "MICRO", "policy 'MICRO' is not read"),
+        ("250000", "1000.7", "line 4: '1000.7' ns"),
+        (" 40000", " -40000", "line 3: '1' ns or '-40000' B"),
+        (" 40000", " inf", "line 3: '1' ns or 'inf' B"),
         ("REDUCESCATTER", "BROADCAST", "line 3: collective 'BROADCAST'"),
         (" 100\nblock", "\nblock", "line 3: 11 words"),
         ("250000", "x", "line 4: 'x' ns"),
@@ -86,6 +96,57 @@ def test_ranks_must_be_known_and_fit(tmp_path: Path) -> None:
         _, problems = resolve({"kind": "workload", "file": "w.txt", **keys}, STAR, tmp_path)
         assert any(told in problem for problem in problems), problems
     assert resolve({"kind": "workload", "file": "w.txt", "gpus": 8}, STAR, tmp_path)[0]
+
+
+def told_of(folder: Path, text: str, **keys: Any) -> list[str]:
+    """What is said of a workload file on 16 hosts."""
+    (folder / "w.txt").write_text(text)
+    return resolve({"kind": "workload", "file": "w.txt", **keys}, STAR, folder)[1]
+
+
+def test_groups_of_one_rank_send_nothing(tmp_path: Path) -> None:
+    """Of tensor groups of all GPUs the gradients, and of copies of experts that there is one of."""
+    one_group = (HEAD + TAIL).replace("group: 4", "group: 16") + ROWS
+    copies = (HEAD + TAIL).replace("ep: 1", "ep: 4") + ROWS
+    copies = copies.replace("1 NONE 0 100", "1 ALLREDUCE_DP_EP 9000 100")
+    for text, name in ((one_group, "weights gradients"), (copies, "weights copies")):
+        (tmp_path / "w.txt").write_text(text)
+        model: Any = resolve({"kind": "workload", "file": "w.txt"}, STAR, tmp_path)[0]
+        assert model is not None
+        names = {one.name for one in model.collectives}
+        assert "forward tensor" in names
+        assert name not in names
+    (told,) = told_of(tmp_path, one_group.replace("16", "1"))
+    assert "traffic[0].gpus: a single rank" in told
+
+
+def test_problems_name_the_line(tmp_path: Path) -> None:
+    """Not ranks and nodes, of which the file has none; and one problem is told once."""
+    text = (HEAD + TAIL).replace("all_gpus: 16", "all_gpus: 12") + ROWS
+    (told,) = told_of(tmp_path, text.replace(" 40000 ", " 2 "))
+    assert told.startswith("w.txt: line 3: reduce_scatter by ring of 2 B in 3 parts")
+    told = "".join(told_of(tmp_path, text, algorithms={"reduce_scatter": "halving"}))
+    assert told.startswith("w.txt: line 3: reduce_scatter by halving of 3 ranks")
+    (told,) = told_of(tmp_path, text.replace("250000", "1e15"))
+    assert told.startswith("w.txt: a rank computes for 1e+06 s")
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "told"),
+    [
+        ({"all_reduce": "double-tree"}, "unknown algorithm of all_reduce 'double-tree'"),
+        ({"all_reduce": "tuned"}, "unknown algorithm of all_reduce 'tuned'"),
+        ({"all_reduce": "hierarchical"}, "unknown algorithm of all_reduce 'hierarchical'"),
+        ({"allreduce": "ring"}, "unknown operation 'allreduce'"),
+    ],
+)
+def test_algorithms_are_checked(algorithms: dict[str, str], told: str, tmp_path: Path) -> None:
+    """By the same check in workloads and in models."""
+    model = {"kind": "transformer", "layers": 2, "hidden": 64, "sequence": 64, "flops": 1e12}
+    of_model = resolve({**model, "data": 2, "algorithms": algorithms}, STAR)[1]
+    of_file = told_of(tmp_path, HEAD + TAIL + ROWS, algorithms=algorithms)
+    assert of_model == of_file
+    assert told in of_file[0]
 
 
 @pytest.mark.cpp

@@ -136,6 +136,9 @@ def test_jobs_have_a_connection_for_each_pair() -> None:
 def test_what_cannot_be_is_said() -> None:
     """Several queue pairs need a connection; bursts and paths need one for each message."""
     entry = {"kind": "collective", "collectives": [RING]}
-    assert 'connection = "pair"' in problems_of(entry | {"connection": "message", "queue_pairs": 2})
+    for key, value in (("queue_pairs", 2), ("split", "all")):
+        told = problems_of(entry | {"connection": "message", key: value})
+        assert f"traffic[0].{key}: a message with" in told
+        assert 'connection = "pair"' in told
     assert 'connection = "message"' in problems_of(entry | {"on": "1us", "off": "1us"})
     assert "128" in problems_of(entry | {"queue_pairs": 129})

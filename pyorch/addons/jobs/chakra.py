@@ -34,7 +34,7 @@ class Node(NamedTuple):
     """One node of a rank's trace.
 
     kind: one of NODE_TYPES. after: ids of nodes that it depends on, for control or for data.
-    duration: us.
+    duration: us. place: file and line, or key, that it was made from; "": it is of a trace.
     """
 
     id: int
@@ -43,6 +43,7 @@ class Node(NamedTuple):
     duration: float = 0
     attributes: Mapping[str, Value] = {}
     name: str = ""
+    place: str = ""
 
 
 @cache

@@ -10,12 +10,9 @@ from typing import Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.addons.jobs import collectives
 from pyorch.addons.jobs.chakra import Node, read
-from pyorch.addons.jobs.chakra_schedule import OPERATIONS, Reading, schedule
-from pyorch.addons.jobs.goal import SHOWN_MISTAKES
-from pyorch.addons.jobs.goal_kind import Goal
-from pyorch.addons.jobs.ranks import RankedTable
+from pyorch.addons.jobs.chakra_schedule import Reading
+from pyorch.addons.jobs.scheduled import ScheduledTable, note
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_bytes, read_json
 from pyorch.traffic.base import Check, TrafficTable, traffic
@@ -28,7 +25,7 @@ _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 
 
 @traffic("chakra")
-class Chakra(RankedTable):
+class Chakra(ScheduledTable):
     """Chakra execution traces: FILE.0.et is that of rank 0, FILE.1.et that of rank 1, ..."""
 
     source = "Sridharan et al.: Chakra, arXiv 2305.14516"
@@ -38,9 +35,6 @@ class Chakra(RankedTable):
     groups: str | None = Field(
         default=None,
         description="A JSON file with the ranks of each process group that traces name.",
-    )
-    algorithms: dict[str, str] | None = Field(
-        default=None, description="Algorithms by operation, unless the first of each."
     )
     ignore: list[str] = Field(default=[], description="Attributes of nodes to ignore.")
     ignore_missing: bool = Field(
@@ -66,25 +60,17 @@ class Chakra(RankedTable):
     def resolve(self, check: Check) -> TrafficTable | None:
         traces = self._copied(check, read_traces(check, self.file, self.dependencies == "all"))
         groups = None if self.groups is None else read_groups(check, self.groups, len(traces))
-        algorithms = self._algorithms(check)
-        if check.findings.problems or not traces:
+        if not self.check_algorithms(check) or check.findings.problems or not traces:
             return None
         reading = Reading(
             groups,
-            algorithms,
+            self.algorithms or {},
             frozenset(self.ignore),
             self.ignore_missing,
             self.dependencies == "all",
             self.chain_streams,
         )
-        text, named, problems = schedule(traces, reading)
-        if problems:
-            _tell(check, problems, self.file)
-            return None
-        known = {name: getattr(self, name) for name in RankedTable.model_fields}
-        known["kind"] = Goal.registered
-        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
-        return entry.resolve(check)
+        return self.as_goal(check, traces, reading)
 
     @override
     def check_files(self, check: Check) -> None:
@@ -105,25 +91,6 @@ class Chakra(RankedTable):
             check.add("copies", f"{nodes:,} nodes in all", f"at most {MOST_COPIED:,}")
             return []
         return traces * self.copies
-
-    def _algorithms(self, check: Check) -> dict[str, str]:
-        """Return the requested algorithms; note those that do not exist."""
-        for operation, name in (self.algorithms or {}).items():
-            place = (*check.path, "algorithms", operation)
-            if operation not in OPERATIONS.values():
-                known = list(OPERATIONS.values())
-                check.findings.unknown(place, "operation", operation, known)
-            elif name not in collectives.names_of(operation) or name == "hierarchical":
-                known = [one for one in collectives.names_of(operation) if one != "hierarchical"]
-                check.findings.unknown(place, f"algorithm of {operation}", name, known)
-        return dict(self.algorithms or {})
-
-
-def _tell(check: Check, problems: list[Problem], name: str) -> None:
-    check.findings.merge(problems[:SHOWN_MISTAKES])
-    if len(problems) > SHOWN_MISTAKES:
-        what = f"{len(problems) - SHOWN_MISTAKES} more mistakes"
-        check.findings.merge([Problem(name, what)])
 
 
 def read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str, list[Node]]]:
@@ -150,11 +117,11 @@ def read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str
         try:
             nodes, wrong = read(read_bytes(check.scene.folder / label, label), label, control)
         except UserError as error:
-            _tell(check, list(error.problems), name)
+            note(check, list(error.problems), name)
             return []
         problems += wrong
         traces.append((label, nodes))
-    _tell(check, problems, name)
+    note(check, problems, name)
     return [] if problems else traces
 
 

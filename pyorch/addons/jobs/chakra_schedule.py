@@ -71,8 +71,11 @@ class _Rank:
     lines: list[str] = field(default_factory=list)
     origins: list[int] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.places = {one.id: one.place for one in self.nodes if one.place}
+
     def where(self, node: int) -> str:
-        return f"{self.label}, node {node}"
+        return self.places.get(node, f"{self.label}, node {node}")
 
     def say(self, node: Node, *lines: str) -> None:
         self.lines += lines
@@ -347,8 +350,9 @@ class _Schedule:
         if node.duration == 0 and node.attributes.get("num_ops"):
             what = "a computation of 'num_ops' without 'duration_micros'"
             self.tell(rank, node, what, "its duration", "there is no model of processors here")
-        if node.duration >= MOST_NUMBER / NS_PER_US:
+        if not node.duration < MOST_NUMBER / NS_PER_US:
             self.tell(rank, node, f"it takes {node.duration} us", f"less than {MOST_NUMBER} ns")
+            return "calc 0"
         cpu = 1 if node.attributes.get("is_cpu_op") else 0
         return f"calc {round(node.duration * NS_PER_US)} cpu {cpu}"
 
@@ -447,7 +451,7 @@ class _Schedule:
             self.tell(ranks[0], nodes[0], what, needed, f"algorithms = {{ {operation} = ... }}")
             return
         if call.size < algorithm.parts(call):
-            what = f"attribute 'comm_size' is {one.size}, for {algorithm.parts(call)} parts"
+            what = f"{operation} by {name} of {one.size} B in {algorithm.parts(call)} parts"
             self.tell(ranks[0], nodes[0], what, "a byte for each part")
             return
         made = algorithm.make(call)

@@ -239,13 +239,13 @@ class Collective(RankedTable):
         hosts = ranks["hosts"]
         network = check.scene.network
         # a random placement is drawn from the seed of each run
-        placed = (
+        nodes = (
             None
             if self.placement == "random"
             else canonical(self, hosts=hosts).place(network, np.random.default_rng(0))
         )
         resolved = [
-            _resolve_phase(phase, f"{key}.{number}", check, hosts, placed)
+            _resolve_phase(phase, f"{key}.{number}", check, hosts, nodes)
             for number, phase in enumerate(job.collective)
         ]
         phases = [phase for phase in resolved if phase is not None]

@@ -3,41 +3,46 @@
 Ranks are numbered as in Megatron-LM: those of a tensor group first, then data, then pipeline. A
 stage has layers / pipeline layers. Forward, a layer of hidden size h takes 24 b s h^2 + 4 b s^2 h
 floating-point operations for b sequences of s tokens (Narayanan et al., SC 2021, without
-recomputation), backward twice as many, shared by a tensor group. Two all-reduces of b s h elements
-go with it each way (Shoeybi et al., arXiv 1909.08053), and, of a mixture of experts, two all-to-all
-of the tokens for `active_experts`. Each rank of a stage sends its share of b s h elements to the
-next stage, and back. Layers of a stage that nothing else interrupts compute and
-communicate as one: latencies of their collectives count once. The schedule is 1F1B (Narayanan et
-al., SOSP 2019), and the gradients of 12 h^2 parameters a layer are summed at the end, or, with
-`overlap`, layer by layer during the last backward pass. Embeddings and the optimiser are left out.
+recomputation), backward twice as many, shared by a tensor group; of a mixture of experts 16 b s h^2
+of them count once for each active expert. Two all-reduces of b s h elements go with a layer each
+way (Shoeybi et al., arXiv 1909.08053), and, of a mixture, two all-to-all of the tokens for
+`active_experts`. Each rank of a stage sends its share of b s h elements to the next stage, and
+back. Layers of a stage that nothing else interrupts compute and communicate as one: latencies of
+their collectives count once.
+
+The schedule is 1F1B (Narayanan et al., SOSP 2019). The gradients of 12 h^2 parameters a layer are
+summed at the end, or, with `overlap`, layer by layer during the last backward pass; of a mixture
+those of 4 h^2, and those of an expert's 8 h^2 among the data / experts ranks that have it.
+Embeddings, routers and the optimiser are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.addons.jobs import collectives
 from pyorch.addons.jobs.chakra import Node
-from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading, schedule
-from pyorch.addons.jobs.goal_kind import Goal
-from pyorch.addons.jobs.ranks import RankedTable
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading
+from pyorch.addons.jobs.scheduled import LONGEST, ScheduledTable, computed_too_long
+from pyorch.base.errors import Problem
 from pyorch.traffic.base import Check, TrafficTable, traffic
 
-WEIGHTS = 12
-"""Parameters of a layer, in units of the square of the hidden size."""
+ATTENTION = 4
+"""Parameters of a layer's attention, in units of the square of the hidden size."""
+PERCEPTRON = 8
+"""Those of its perceptron, or of each expert of a mixture."""
 MOST_NODES = 2_000_000
 """Computations and communications of all ranks."""
 
 
 @traffic("transformer")
-class Transformer(RankedTable):
+class Transformer(ScheduledTable):
     """An iteration of training a transformer, from its sizes and degrees of parallelism.
 
-    Its collectives are `tensor`, `experts` and `gradients`.
+    Its collectives are `tensor`, `experts`, `gradients` and `expert_gradients`.
     """
 
     source = (
@@ -51,7 +56,9 @@ class Transformer(RankedTable):
     pipeline: int = Field(default=1, ge=1, description="Stages.")
     data: int = Field(default=1, ge=1, description="Ranks that have the same weights.")
     experts: int = Field(
-        default=1, ge=1, description="Of these, ranks that share the experts of a layer; 1: none."
+        default=1,
+        ge=1,
+        description="Of these, ranks that have one expert of a layer each; 1: none.",
     )
     active_experts: int = Field(default=2, ge=1, description="Experts that see a token.")
     micro_batches: int = Field(default=1, ge=1, description="Micro-batches of an iteration.")
@@ -60,9 +67,6 @@ class Transformer(RankedTable):
     flops: float = Field(gt=0, description="Floating-point operations that a rank does per second.")
     overlap: bool = Field(
         default=True, description="Sum gradients while the last micro-batch is still computed."
-    )
-    algorithms: dict[str, str] | None = Field(
-        default=None, description="Algorithms by operation, unless the first of each."
     )
 
     @property
@@ -75,15 +79,16 @@ class Transformer(RankedTable):
         if not self._fits(check):
             return None
         traces = [(f"rank {rank}", _Rank(self, rank).nodes()) for rank in range(self.ranks)]
-        reading = Reading(_groups(self), self.algorithms or {})
-        text, named, problems = schedule(traces, reading)
-        if problems:
-            check.findings.merge(problems[:1])
+        too_long = computed_too_long(traces[0][1])
+        if too_long is not None:
+            check.add("flops", too_long, LONGEST, "a larger value, or less work")
             return None
-        known = {name: getattr(self, name) for name in RankedTable.model_fields}
-        known["kind"] = Goal.registered
-        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
-        return entry.resolve(check)
+        return self.as_goal(check, traces, Reading(_groups(self), self.algorithms or {}))
+
+    @override
+    def tell(self, check: Check, problems: Sequence[Problem]) -> None:
+        for one in dict.fromkeys(problems):
+            check.add(one.where, one.what, one.allowed, one.hint)
 
     def _fits(self, check: Check) -> bool:
         """Whether ranks and layers can be divided so; note what cannot."""
@@ -91,9 +96,14 @@ class Transformer(RankedTable):
         if self.layers % self.pipeline:
             what = f"{self.layers} layers in {self.pipeline} stages"
             check.add("pipeline", what, "a number that divides 'layers'")
+        if 1 < self.experts < self.active_experts:
+            what = f"{self.active_experts} of {self.experts} experts"
+            check.add("active_experts", what, f"at most {self.experts}")
         if self.data % self.experts:
             what = f"{self.experts} of {self.data} ranks"
             check.add("experts", what, "a number that divides 'data'")
+        if self.ranks == 1:
+            check.add("data", "a single rank has no network", "tensor x data x pipeline from 2")
         hosts = len(check.hosts("hosts", self.hosts or ["all"]) or ())
         if hosts and hosts < self.ranks:
             what = f"{self.ranks} ranks (tensor x data x pipeline) on {hosts} hosts"
@@ -101,12 +111,7 @@ class Transformer(RankedTable):
         nodes = self.ranks * (self.micro_batches * 12 + 3 * self.layers // self.pipeline)
         if nodes > MOST_NODES:
             check.add("micro_batches", f"about {nodes:,} steps", f"at most {MOST_NODES:,}")
-        for operation, name in (self.algorithms or {}).items():
-            known = collectives.names_of(operation)
-            if name not in known or name == "hierarchical":
-                known = [one for one in known if one != "hierarchical"] or collectives.operations()
-                place = (*check.path, "algorithms", operation)
-                check.findings.unknown(place, f"algorithm of {operation}", name, known)
+        self.check_algorithms(check)
         return len(check.findings.problems) == before
 
 
@@ -130,6 +135,7 @@ class _Rank:
             "tensor": f"tensor {copy} {self.stage}",
             "gradients": f"gradients {place} {self.stage}",
             "experts": f"experts {place} {copy // model.experts} {self.stage}",
+            "expert_gradients": f"expert_gradients {place} {copy % model.experts} {self.stage}",
         }
         self.layers = model.layers // model.pipeline
         self.tokens = model.micro_batch * model.sequence
@@ -179,10 +185,11 @@ class _Rank:
 
     def _compute(self, layers: int, backward: bool, last: tuple[int, ...]) -> tuple[int, ...]:
         model = self.model
-        linear = 24 * self.tokens * model.hidden**2
+        active = model.active_experts if model.experts > 1 else 1
+        linear = 2 * (ATTENTION + PERCEPTRON * active) * self.tokens * model.hidden**2
         attention = 4 * self.tokens * model.sequence * model.hidden
         work = layers * (linear + attention) * (2 if backward else 1) / model.tensor
-        return self._add("COMP_NODE", last, duration=work / model.flops * 1e6)
+        return self._add("COMP_NODE", last, place="flops", duration=work / model.flops * 1e6)
 
     def _exchange(self, layers: int, bytes_: int, last: tuple[int, ...]) -> tuple[int, ...]:
         """Add the collectives of activations, or of their gradients."""
@@ -194,21 +201,36 @@ class _Rank:
         return last
 
     def _sum(self, layers: int, last: tuple[int, ...]) -> None:
-        if self.model.data > 1:
-            weights = layers * WEIGHTS * self.model.hidden**2 // self.model.tensor
-            self._collective("gradients", "ALL_REDUCE", weights * self.model.element, last)
+        """Add the sums of gradients: of experts, among the ranks that have the same one."""
+        model = self.model
+        unit = layers * model.hidden**2
+        shared = ATTENTION + (PERCEPTRON if model.experts == 1 else 0)
+        for name, ranks, weights in (
+            ("gradients", model.data, shared * unit),
+            ("expert_gradients", model.data // model.experts, PERCEPTRON * unit),
+        ):
+            if ranks > 1 and (name == "gradients" or model.experts > 1):
+                size = weights // model.tensor * model.element
+                self._collective(name, "ALL_REDUCE", size, last)
 
     def _collective(
         self, name: str, operation: str, size: int, last: tuple[int, ...]
     ) -> tuple[int, ...]:
         kind = COLLECTIVES.index(operation)
         group = self.groups[name]
+        key = "data" if "gradients" in name else name
         return self._add(
-            "COMM_COLL_NODE", last, name, comm_type=kind, comm_size=size, pg_name=group
+            "COMM_COLL_NODE", last, name, key, comm_type=kind, comm_size=size, pg_name=group
         )
 
     def _add(
-        self, kind: str, after: tuple[int, ...], name: str = "", duration: float = 0, **more: Any
+        self,
+        kind: str,
+        after: tuple[int, ...],
+        name: str = "",
+        place: str = "pipeline",
+        duration: float = 0,
+        **more: Any,
     ) -> tuple[int, ...]:
-        self.made.append(Node(len(self.made), kind, after, duration, more, name))
+        self.made.append(Node(len(self.made), kind, after, duration, more, name, place))
         return (len(self.made) - 1,)

@@ -13,22 +13,21 @@ gradient. The order of these two is that of ASTRA-sim 1, recalled. Updates are l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 from typing_extensions import override
 
 from pyorch.addons.jobs.chakra import Node
-from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading, schedule
-from pyorch.addons.jobs.goal_kind import Goal
-from pyorch.addons.jobs.ranks import RankedTable
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, MOST_NUMBER, Reading
+from pyorch.addons.jobs.scheduled import LONGEST, ScheduledTable, computed_too_long
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_text
 from pyorch.traffic.base import Check, TrafficTable, traffic
 
-POLICIES = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER", "MICRO")
+POLICIES = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER")
 MOST_ROWS = 100_000
 MOST_NODES = 2_000_000
 _KINDS = {
@@ -39,6 +38,7 @@ _KINDS = {
 }
 _SUFFIXES = ("", "_EP", "_DP_EP")
 _TOKENS = 12
+_WHOLE = f"whole numbers, 0 to {MOST_NUMBER}"
 _DEGREES = {
     "tensor": "model_parallel_NPU_group",
     "experts": "ep",
@@ -57,8 +57,9 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of the file: forward, input gradient and weight gradient."""
+    """A row of the file, and its line: forward, input gradient and weight gradient."""
 
+    line: int
     name: str
     forward: Step
     inputs: Step
@@ -82,30 +83,15 @@ def read(text: str, label: str) -> Workload:
     def tell(line: int, what: str, allowed: str | None = None) -> None:
         problems.append(Problem(f"{label}: line {line}", what, allowed))
 
-    lines = text.splitlines()
+    lines = text.rstrip().splitlines()
     if len(lines) < 2 or not lines[0].split():
-        raise UserError(
-            [
-                Problem(
-                    label,
-                    "it has no head",
-                    "a line of policy and keys, and one of the number of rows",
-                )
-            ]
-        )
-    policy, values = lines[0].split()[0], dict(re.findall(r"(\w+)\s*:\s*(\S+)", lines[0]))
-    if policy not in POLICIES:
-        tell(1, f"policy {policy!r} is not read", ", ".join(POLICIES))
-    degrees = {name: _whole(values.get(key, ""), 0) for name, key in _DEGREES.items()}
-    if not degrees["tensor"]:
-        tell(1, f"no {_DEGREES['tensor']!r}", f"{_DEGREES['tensor']}: RANKS")
-    if degrees["pipeline"] > 1:
-        tell(1, f"pp is {degrees['pipeline']}: what stages send is not in the rows", "pp: 1")
-    if _whole(values.get("checkpoints", ""), 0) > 0:
-        tell(1, "checkpoints, whose layers are computed again, are not read", "checkpoints: 0")
-    count = _whole(lines[1].strip(), -1)
-    if not 0 < count <= MOST_ROWS or len(lines) < count + 2:
-        tell(2, f"{lines[1].strip()!r} rows, and {len(lines) - 2} lines follow", "their number")
+        allowed = "a line of policy and keys, and one of the number of rows"
+        raise UserError([Problem(label, "it has no head", allowed)])
+    degrees = _head(lines[0], tell)
+    count = _whole(lines[1].strip()) or 0
+    if not 0 < count <= MOST_ROWS or len(lines) != count + 2:
+        allowed = f"their number, at most {MOST_ROWS:,}"
+        tell(2, f"{lines[1].strip()!r} rows, and {len(lines) - 2} lines follow", allowed)
         raise UserError(problems)
     rows = [_row(words.split(), at, tell) for at, words in enumerate(lines[2 : count + 2], start=3)]
     if problems:
@@ -114,12 +100,33 @@ def read(text: str, label: str) -> Workload:
     return Workload(degrees["tensor"], max(1, degrees["experts"]), degrees["all"], found)
 
 
-def _whole(text: str, default: int) -> int:
-    """Return a number, which may be written as 12.0."""
+def _head(line: str, tell: Callable[..., None]) -> dict[str, int]:
+    """Return the degrees of parallelism, 0 where the line does not say."""
+    policy, values = line.split(maxsplit=1)[0], dict(re.findall(r"(\w+)\s*:\s*(\S+)", line))
+    if policy not in POLICIES:
+        tell(1, f"policy {policy!r} is not read", ", ".join(POLICIES))
+    numbers = {key: _whole(values.get(key, "0")) for key in (*_DEGREES.values(), "checkpoints")}
+    for key, number in numbers.items():
+        if number is None:
+            tell(1, f"{key} is {values[key]!r}", _WHOLE)
+    degrees = {name: numbers[key] or 0 for name, key in _DEGREES.items()}
+    if numbers[_DEGREES["tensor"]] == 0:
+        tell(1, f"no {_DEGREES['tensor']!r}", f"{_DEGREES['tensor']}: RANKS")
+    if degrees["pipeline"] > 1:
+        tell(1, f"pp is {degrees['pipeline']}: what stages send is not in the rows", "pp: 1")
+    if numbers["checkpoints"]:
+        tell(1, "checkpoints, whose layers are computed again, are not read", "checkpoints: 0")
+    return degrees
+
+
+def _whole(text: str) -> int | None:
+    """Return a whole number from 0, which may be written as 12.0 or 1e9; None if it is none."""
     try:
-        return int(float(text))
-    except (ValueError, OverflowError):
-        return default
+        value = float(text)
+    except ValueError:
+        return None
+    whole = value.is_integer() and 0 <= value <= MOST_NUMBER
+    return int(value) if whole else None
 
 
 def _row(words: list[str], at: int, tell: Callable[..., None]) -> Row | None:
@@ -128,9 +135,9 @@ def _row(words: list[str], at: int, tell: Callable[..., None]) -> Row | None:
         return None
     steps = []
     for first, usual in ((2, "tensor"), (5, "tensor"), (8, "gradients")):
-        time, size = _whole(words[first], -1), _whole(words[first + 2], -1)
-        if time < 0 or size < 0:
-            tell(at, f"{words[first]!r} ns or {words[first + 2]!r} B", "numbers from 0")
+        time, size = _whole(words[first]), _whole(words[first + 2])
+        if time is None or size is None:
+            tell(at, f"{words[first]!r} ns or {words[first + 2]!r} B", _WHOLE)
             return None
         word = words[first + 1]
         kind, suffix = next(
@@ -141,11 +148,11 @@ def _row(words: list[str], at: int, tell: Callable[..., None]) -> Row | None:
             return None
         group = {"": usual, "_EP": "experts", "_DP_EP": "copies"}[suffix]
         steps.append(Step(time, _KINDS.get(kind) if size else None, group, size))
-    return Row(words[0], steps[0], steps[1], steps[2])
+    return Row(at, words[0], steps[0], steps[1], steps[2])
 
 
 @traffic("workload")
-class WorkloadTraffic(RankedTable):
+class WorkloadTraffic(ScheduledTable):
     """An iteration of training, from a workload file of SimAI or AICB."""
 
     source = "aliyun/SimAI and aliyun/aicb: workload files"
@@ -153,37 +160,36 @@ class WorkloadTraffic(RankedTable):
 
     file: str = Field(description="The workload file, .txt.")
     gpus: int | None = Field(default=None, ge=2, description="Ranks; none: `all_gpus` of the file.")
-    algorithms: dict[str, str] | None = Field(
-        default=None, description="Algorithms by operation, unless the first of each."
-    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
         found = read_file(check, self.file)
         ranks = 0 if found is None else self._ranks(check, found)
-        if found is None or not ranks:
+        if not self.check_algorithms(check) or found is None or not ranks:
             return None
-        groups = groups_of(found, ranks)
+        groups = {
+            name: members for name, members in groups_of(found, ranks).items() if len(members) > 1
+        }
         names = [{} for _ in range(ranks)]  # type: list[dict[str, str]]
         for name, members in groups.items():
             for rank in members:
                 names[rank][name.split()[0]] = name
-        traces = [(f"rank {rank}", nodes_of(found, names[rank])) for rank in range(ranks)]
-        alone = {name: members for name, members in groups.items() if len(members) > 1}
-        text, named, problems = schedule(traces, Reading(alone, self.algorithms or {}))
-        if problems:
-            check.findings.merge(problems[:1])
+        traces = [
+            (f"rank {rank}", nodes_of(found, names[rank], self.file)) for rank in range(ranks)
+        ]
+        too_long = computed_too_long(traces[0][1])
+        if too_long is not None:
+            check.findings.merge([Problem(self.file, too_long, LONGEST, "times are in ns")])
             return None
-        known = {name: getattr(self, name) for name in RankedTable.model_fields}
-        known["kind"] = Goal.registered
-        entry = Goal.model_construct(**known, schedule=text, collectives=named or None)
-        return entry.resolve(check)
+        return self.as_goal(check, traces, Reading(groups, self.algorithms or {}))
 
     def _ranks(self, check: Check, found: Workload) -> int:
         """Return the number of ranks; note why there can be none, and return 0."""
         ranks = self.gpus or found.ranks
         if not ranks:
             check.add("gpus", "the file does not say how many", None, "give 'gpus'")
+        elif ranks == 1:
+            check.add("gpus", "a single rank has no network", "from 2")
         elif ranks % (found.tensor * found.experts):
             what = f"{ranks} ranks in tensor groups of {found.tensor} and {found.experts} experts"
             check.add("gpus", what, f"a multiple of {found.tensor * found.experts}")
@@ -228,31 +234,31 @@ def groups_of(found: Workload, ranks: int) -> dict[str, list[int]]:
     return groups
 
 
-def nodes_of(found: Workload, groups: dict[str, str]) -> list[Node]:
-    """Return what a rank does. groups: the name of its own, by kind."""
+def nodes_of(found: Workload, groups: Mapping[str, str], label: str) -> list[Node]:
+    """Return what a rank does. groups: names of those of its own with several ranks, by kind."""
     made: list[Node] = []
-    sizes = {"tensor": found.tensor, "experts": found.experts}
 
-    def add(kind: str, last: tuple[int, ...], **more: object) -> tuple[int, ...]:
-        made.append(Node(len(made), kind, last, **more))  # type: ignore[arg-type]
+    def add(kind: str, last: tuple[int, ...], place: str, **more: Any) -> tuple[int, ...]:
+        made.append(Node(len(made), kind, last, place=place, **more))
         return (len(made) - 1,)
 
     def step(
-        one: Step, last: tuple[int, ...], name: str
+        row: Row, one: Step, last: tuple[int, ...], name: str
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Add a step; return what ends its computation, and what ends its collective."""
+        place = f"{label}: line {row.line}"
         if one.time:
-            last = add("COMP_NODE", last, duration=one.time / 1000)
-        if one.operation is None or sizes.get(one.group) == 1:
+            last = add("COMP_NODE", last, place, duration=one.time / 1000)
+        if one.operation is None or one.group not in groups:
             return last, last
         index = COLLECTIVES.index(one.operation)
         attributes = {"comm_type": index, "comm_size": one.size, "pg_name": groups[one.group]}
-        return last, add("COMM_COLL_NODE", last, attributes=attributes, name=name)
+        return last, add("COMM_COLL_NODE", last, place, attributes=attributes, name=name)
 
     last: tuple[int, ...] = ()
     for row in found.rows:
-        _, last = step(row.forward, last, f"forward {row.forward.group}")
+        _, last = step(row, row.forward, last, f"forward {row.forward.group}")
     for row in reversed(found.rows):
-        last, _ = step(row.weights, last, f"weights {row.weights.group}")
-        _, last = step(row.inputs, last, f"backward {row.inputs.group}")
+        last, _ = step(row, row.weights, last, f"weights {row.weights.group}")
+        _, last = step(row, row.inputs, last, f"backward {row.inputs.group}")
     return made
