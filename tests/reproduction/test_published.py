@@ -125,7 +125,8 @@ def test_only_what_is_printed_is_called_published() -> None:
     A pure number is one in a unit that metrics do not know (bits); then `says` has the document's.
     Of a document that was read as well (`others`), the page of its studies has the number.
     """
-    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("studies-*.md")]
+    shown = [*(ROOT / "docs").glob("studies-*.md"), *(ROOT / "docs" / "results").glob("*.md")]
+    pages = [page.read_text(encoding="utf-8") for page in shown]
     published = load_published(default_paths().published)
     for name, study in studies().items():
         for expect in study.expects:
