@@ -41,8 +41,9 @@ class JobTime(Metric):
 class ExposedCommunication(Metric):
     """Time of a job, a schedule of ranks, in which the host that computes longest does not compute.
 
-    Its `job_time` less that host's computations; what is left is communication that nothing hides,
-    and waiting. Infinite when a message did not arrive.
+    Its `job_time` less that host's computations: communication that nothing hides, and waits for
+    other ranks, so also a pipeline's bubble, ideally (stages - 1) / micro-batches of what a host
+    computes (1F1B, all stages equal). Infinite when a message did not arrive.
     """
 
     BETTER: ClassVar[Better] = "lower"
@@ -56,7 +57,9 @@ class ExposedCommunication(Metric):
     @override
     def value(self, run: RunTables) -> float | None:
         time, computed = _time_and_computed(run, self.traffic)
-        return None if time is None or not computed else time - computed
+        if time is None or math.isinf(time):
+            return time
+        return time - computed if computed else None
 
 
 def _time_and_computed(run: RunTables, label: str) -> tuple[float | None, int]:

@@ -94,13 +94,13 @@ class Flows:
     """Flows in the order of the traffic entries; all arrays have the shape (flows,).
 
     sizes: payload bytes, 0: greedy. starts, stops: ps, stop -1: never. classes: 0..7. rates: cap in
-    bit/s, 0: none. windows: bytes in flight, 0: no limit. groups: number of the traffic entry of
-    each flow. labels: name of each entry. on_off: flow -> (on_ps, off_ps). paths: flow -> numbers
-    of all nodes from source to destination. ack_paths: the same from destination to source.
-    ack_reverse: flow -> whether its ACKs take its path backwards, else ECMP; those of a flow in
-    neither take its path backwards, if it has one. waits: between flows, if any. nics: numbers of
-    flows that leave or arrive by other hosts of their servers, and these hosts. connections: of
-    flows that do not have a queue pair each.
+    bit/s, 0: none. windows: bytes in flight, 0: no limit; both of a flow's queue pair, or of each
+    of its shares. groups: number of the traffic entry of each flow. labels: name of each entry.
+    on_off: flow -> (on_ps, off_ps). paths: flow -> numbers of all nodes from source to destination.
+    ack_paths: the same from destination to source. ack_reverse: flow -> whether its ACKs take its
+    path backwards, else ECMP; those of a flow in neither take its path backwards, if it has one.
+    waits: between flows, if any. nics: numbers of flows that leave or arrive by other hosts of
+    their servers, and these hosts. connections: of flows that do not have a queue pair each.
     """
 
     src: npt.NDArray[np.uint32]
@@ -285,8 +285,12 @@ class TrafficTable(Kind):
     start_jitter: Time = Field(
         default=0, description="Each flow starts later by up to this, drawn from the seed."
     )
-    rate_cap: LinkRate | None = Field(default=None, description="Cap on the rate of each flow.")
-    window: Window = Field(default=0, description="Payload in flight of each flow; 0: no limit.")
+    rate_cap: LinkRate | None = Field(
+        default=None, description="Cap on the rate of each flow; its queue pairs share it."
+    )
+    window: Window = Field(
+        default=0, description="Payload in flight of each flow, likewise; 0: no limit."
+    )
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")
     nic: Literal["own", "rail", "hash"] = Field(
@@ -695,22 +699,22 @@ def _join(
             for flow in numbers:
                 book.add(flow, table.path, table.ack_path)
     channels = column([block.channels for block in blocks], np.int64)
-    return replace(result, connections=_connections_of(result, tables, channels, network, seed))
+    return _connected(result, tables, channels, network, seed)
 
 
-def _connections_of(
+def _connected(
     flows: Flows,
     tables: Sequence[TrafficTable],
     channels: npt.NDArray[np.int64],
     network: Topology,
     seed: int,
-) -> Connections | None:
-    """Return the connections of pairs; what stays in a scale-up domain has none."""
+) -> Flows:
+    """Return the flows with the connections of pairs; what stays in a scale-up domain has none."""
     paired = [number for number, table in enumerate(tables) if table.connection == "pair"]
     src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(network))
     chosen = np.flatnonzero(np.isin(flows.groups, paired) & (src != dst))
     if not len(chosen):
-        return None
+        return flows
     for flow in chosen[flows.sizes[chosen] == 0].tolist() + list(flows.paths):
         if flows.groups[flow] in paired:
             what = f"flow {flow} is endless or has a path of its own"
@@ -722,7 +726,11 @@ def _connections_of(
     of_flow = [uses[group] for group in flows.groups[chosen].tolist()]
     made, of = connect(chosen, keys, flows.sizes[chosen].astype(np.int64), of_flow, len(flows))
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(0,))))
-    return replace(made, ports=source_ports(src[of], dst[of], len(network.names), random))
+    made = replace(made, ports=source_ports(src[of], dst[of], len(network.names), random))
+    shares = np.ones(len(flows), dtype=np.uint64)
+    shares[chosen] = [use.queue_pairs if use.split == "all" else 1 for use in of_flow]
+    rates, windows = (np.maximum(of // shares, of > 0) for of in (flows.rates, flows.windows))
+    return replace(flows, connections=made, rates=rates, windows=windows)
 
 
 def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | None:

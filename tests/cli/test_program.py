@@ -264,7 +264,7 @@ def test_init_begins_with_a_template(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.cpp
-@pytest.mark.parametrize("template", ["fabric", "ring", "deadlock", "incast", "hardware"])
+@pytest.mark.parametrize("template", ["fabric", "ring", "deadlock", "incast", "hardware", "job"])
 def test_every_template_is_ready_to_run(tmp_path: Path, template: str) -> None:
     """It loads without a problem, and nothing it measures will be empty."""
     assert init("mine", template) == 0

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pyorch.addons.jobs import kinds as _kinds  # noqa: F401 (registers the kind)
+from pyorch.metrics import RunTables, parse
+from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
-from tests.strategies import network
+from tests.forms import setting_of
+from tests.strategies import ROOT, network
 from tests.traffic.test_traffic import resolve
 
 STAR = network(kind="star", hosts=16)
@@ -98,6 +104,30 @@ def test_what_does_not_fit_is_said() -> None:
         assert any(told in problem for problem in problems), problems
 
 
+def test_what_is_exposed_of_an_unfinished_job_is_infinite() -> None:
+    """Not empty, also if no computation has begun."""
+    table = {"kind": "star", "hosts": 16, "rate_bps": 10**10, "delay_ps": 10**6}
+    for keys in ({"data": 2}, {"data": 2, "overlap": False}):
+        entry: Any = resolve(MODEL | keys, STAR)[0]
+        setting = replace(setting_of({"topology": table}), traffic=[entry])
+        number = len(traffic.flows([entry], STAR, 1, 10**12))
+        rows = {"finish_ps": np.full(number, -1)}
+        run_ = RunTables(setting, 1, [*STAR.names], {"end_ps": 1e9}, {"flow": rows})
+        metric = parse({"name": "m", "kind": "exposed_communication", "traffic": "job"})
+        assert metric.value(run_) == math.inf
+
+
+@pytest.mark.cpp
+def test_the_example_of_the_page_is_ready_to_run(tmp_path: Path) -> None:
+    """As it is printed."""
+    text = (ROOT / "docs" / "jobs.md").read_text()
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    done, results = run(tmp_path, example)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    assert (pd.read_parquet(file).iteration > 0).all()
+
+
 STUDY = """
 title = "models"
 [run]
@@ -157,3 +187,6 @@ def test_times_are_those_of_the_schedule(tmp_path: Path) -> None:
     # (micro-batches + stages - 1) passes of a stage each way, and messages of 256 KiB in between
     stage = 3 * forward / 4
     assert table.whole["pipeline"] == pytest.approx(11 * stage, rel=0.05)
+    # of which 3 are the bubble: (stages - 1) / micro-batches of what a host computes
+    exposed = table.whole["pipeline"] - 8 * stage
+    assert table.exposed["pipeline"] == pytest.approx(exposed, rel=1e-3)

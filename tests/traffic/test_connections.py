@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from pyorch.base.findings import Findings
 from pyorch.network.topology import Topology
 from pyorch.traffic import base as traffic
 from pyorch.traffic.connections import Use, connect, source_port_of, source_ports
+from tests.cli.test_end_to_end import run
 from tests.strategies import network
 from tests.traffic.test_traffic import WORKLOADS
 
@@ -113,6 +116,48 @@ def problems_of(entry: dict[str, Any]) -> str:
 
 
 RING = {"name": "ring", "operation": "all_reduce", "size": "40KB"}
+
+
+@pytest.mark.parametrize(("split", "sharers"), [("round-robin", 1), ("all", 4)])
+def test_queue_pairs_of_a_message_share_its_limits(split: str, sharers: int) -> None:
+    """All of them together have the rate and the window of the message."""
+    keys = {"queue_pairs": 4, "split": split, "rate_cap": "10Gbps", "window": "40KB"}
+    job = flows_of({"kind": "collective", "collectives": [RING], **keys})
+    assert set(job.rates.tolist()) == {10**10 // sharers}
+    assert set(job.windows.tolist()) == {40_000 // sharers}
+    pair = RING | {"hosts": ["h0", "h1"]}  # of one server: without a queue pair on the network
+    inside = flows_of({"kind": "collective", "collectives": [pair], **keys}, net=SERVERS)
+    assert set(inside.rates.tolist()) == {10**10}
+
+
+CAPPED = """
+title = "caps"
+run = { duration = "1ms", drain = "1s", stop_when_done = true }
+topology = { kind = "star", hosts = 2, rate = "100Gbps", delay = "1us" }
+variants = { one.traffic.job.split = "round-robin", all.traffic.job.split = "all" }
+[[traffic]]
+kind = "collective"
+label = "job"
+queue_pairs = 4
+rate_cap = "10Gbps"
+collectives = [{ name = "a", operation = "broadcast", algorithm = "chain", size = "4MB" }]
+[[metric]]
+name = "whole"
+kind = "job_time"
+traffic = "job"
+"""
+
+
+@pytest.mark.cpp
+def test_a_message_on_all_queue_pairs_obeys_its_cap(tmp_path: Path) -> None:
+    """4 MB at 10 Gb/s, with the headers of its packets, over one queue pair or four."""
+    done, results = run(tmp_path, CAPPED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = results.rglob("runs.parquet")
+    time = pd.read_parquet(file).set_index("variant").whole
+    least = 4e6 * 8 / 10e9 * 1e12
+    for split in ("one", "all"):
+        assert least < time[split] < 1.15 * least, split
 
 
 def test_jobs_have_a_connection_for_each_pair() -> None:
