@@ -21,7 +21,7 @@ from pyorch.files.find import Document, read_document
 from pyorch.files.model import FIRST, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.presets import read_presets
-from pyorch.files.schemes import environment
+from pyorch.files.schemes import CHAINS, environment
 from pyorch.files.setting import Resolver, canonical_param
 from pyorch.files.variants import Variant, may_change, read_patches, read_variants
 from pyorch.setting.attributes import TypeInfo, catalogue
@@ -139,6 +139,14 @@ class _Loader:
             expects=entries.expects,
             types=self.resolver.types,
             kinds=self.resolver.kinds,
+            replaced=self._replaced(variants),
+        )
+
+    def _replaced(self, variants: Mapping[str, Variant]) -> tuple[str, ...]:
+        """The chains of the file that every variant replaces."""
+        kept = [variant.replaces for variant in variants.values()]
+        return tuple(
+            key for key in CHAINS if self.document.get(key) and all(key in one for one in kept)
         )
 
     def _only(self, variants: Collection[str], given: Sequence[Override]) -> list[str]:

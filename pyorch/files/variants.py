@@ -56,6 +56,12 @@ class Variant:
         return found[::-1]
 
     @property
+    def replaces(self) -> set[str]:
+        """The keys of the file that it sets as a whole; a scheme all its choices, empty or not."""
+        keys = {path[0] for one in self.line for path, _ in one.changes if len(path) == 1}
+        return keys.union(*(one.scheme.chosen for one in self.line if one.scheme))
+
+    @property
     def chooses(self) -> str | None:
         """Which of COMPARED it is about; an end-to-end scheme may also choose those below it."""
         keys = {path[0] for one in self.line for path, _ in one.changes}

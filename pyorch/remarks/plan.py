@@ -31,6 +31,7 @@ def of_plan(
 ) -> list[Remark]:
     """Remarks that are certain before anything runs. paths: of the project, by default this one."""
     found = [*_hides(experiment, paths or default_paths()), *_outdated(experiment.types)]
+    found += _replaced(experiment)
     found += [*_signals(specs, experiment.types), *_idle_thresholds(specs, experiment.types)]
     cases = Cases.of(experiment, specs)
     found += [
@@ -67,6 +68,13 @@ def _hides(experiment: Experiment, paths: Paths) -> Iterator[Remark]:
     if other.is_file() and experiment.file.resolve() != other.resolve():
         what = f"{experiment.name} is {experiment.label} of this project"
         yield Remark("study", f"{what}, not the study of that name that came with pyorch")
+
+
+def _replaced(experiment: Experiment) -> Iterator[Remark]:
+    """What a file, or one that it includes, gives to all variants, and none of them keeps."""
+    for key in experiment.replaced:
+        what = f"'{key}' of the file is in force in no run: every variant sets its own"
+        yield Remark(key, f"{what}; set it in the variants, or leave those out")
 
 
 def _outdated(types: Catalogue | None) -> Iterator[Remark]:

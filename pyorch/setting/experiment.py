@@ -95,7 +95,8 @@ class Experiment:
     the file. seeds, time_limit [s]: as the file says. variants: their names. sweep: swept keys and
     values. points: every setting, variants outermost. metrics, figures, expects: models of
     pyorch.metrics and pyorch.report. kinds: texts of the files with kinds of its own, by name.
-    types: of the modules against which it was checked, None if it was not.
+    types: of the modules against which it was checked, None if it was not. replaced: keys of the
+    file that every variant replaces, so that they are in force in no run.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Experiment:
     types: Catalogue | None = None
     kinds: Mapping[str, str] = field(default_factory=dict)
     time_limit: int | None = None
+    replaced: tuple[str, ...] = ()
 
     @property
     def folder(self) -> FilePath:

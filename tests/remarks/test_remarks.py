@@ -330,6 +330,24 @@ def test_errors_clocks_and_uneven_pacing_are_drawn(type_id: str, name: str, tmp_
             assert _may_draw(replace(experiment, points=(*others, changed))) is drawn
 
 
+@pytest.mark.parametrize(
+    ("variants", "said"),
+    [
+        ('[variants]\nschemes = ["pfc", "irn"]', True),  # schemes have no agents, and say so
+        ('[variants]\nA = { agents = [] }\nB = { agents = [] }', True),
+        ('[variants]\nA = { agents = [] }\nB = { buffer.xon = "1KB" }', False),
+        ("", False),
+    ],
+)
+def test_an_agent_that_every_variant_replaces_is_named(
+    variants: str, said: bool, tmp_path: Path
+) -> None:
+    """A cure of an included file, say, which no variant keeps."""
+    text = PLAIN.replace("[run]", 'agents = ["ns3::x"]\n[run]', 1) + variants
+    found = [line for line in remarks_of(text, tmp_path, seeds=1) if "in force in no run" in line]
+    assert len(found) == said
+
+
 @pytest.mark.parametrize("key", ["agents", "host_agents", "congestion_control"])
 def test_what_may_draw_is_not_said_to_draw_nothing(key: str, tmp_path: Path) -> None:
     """An agent or a congestion control may use random numbers, and is not asked."""
