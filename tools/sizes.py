@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_090, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_110, "files setting plan.py"),
     _feature("networks", 1_130, "network"),
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),

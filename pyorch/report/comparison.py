@@ -37,7 +37,7 @@ class Comparison:
     """The table. heads: what varies, then the metrics with their units. rows: texts, and cells.
 
     best: which variants are best, by metric, and what is not decided; "" without any. left: rows
-    that are not shown. seeds: least and most draws behind a mean.
+    that are not shown. seeds: least and most draws behind a mean, where there is one.
     """
 
     heads: Sequence[str]
@@ -90,7 +90,7 @@ def comparison(
         )
         for number, part in enumerate(parts[:MOST_ROWS])
     ]
-    draws = [found.n for column in columns for found in column.found]
+    draws = [found.n for column in columns for found in column.found if found.n] or [0]
     return Comparison(
         heads=[*keys, *(_head(column, names) for column in columns)],
         rows=rows,
@@ -164,7 +164,7 @@ def _head(column: _Column, names: Mapping[str, str]) -> str:
 
 
 def _best(columns: Sequence[_Column], variants: Sequence[str], names: Mapping[str, str]) -> str:
-    """Which variants are best, by metric: "Best: BFC (short p99). Not decided: long mean."."""
+    """Which variants are best, by metric: "Best: A (tail). Not decided: long mean (B or C)."."""
     decided: dict[str, list[str]] = {}
     undecided: list[str] = []
     for column in columns:
@@ -176,15 +176,19 @@ def _best(columns: Sequence[_Column], variants: Sequence[str], names: Mapping[st
         name = names.get(column.name) or plain_name(column.name)
         what = f"{name[:1].lower()}{name[1:]}"
         if "not decided" in column.standings:
-            undecided.append(what)
+            told = zip(variants, column.standings, strict=True)
+            still = [who for who, standing in told if standing in (*_FIRST, "not decided")]
+            few = len(still) <= _DIGITS
+            between = _few(still, "or") if few else f"between {len(still)} of {len(variants)}"
+            undecided.append(f"{what} ({between})")
         else:
             decided.setdefault(_few(first), []).append(what)
     best = ", ".join(f"{who} ({', '.join(whats)})" for who, whats in decided.items())
-    told = [f"Best: {best}."] if best else []
-    return " ".join([*told, *([f"Not decided: {', '.join(undecided)}."] if undecided else [])])
+    parts = [f"Best: {best}."] if best else []
+    return " ".join([*parts, *([f"Not decided: {', '.join(undecided)}."] if undecided else [])])
 
 
-def _few(names: Sequence[str]) -> str:
-    """Names in a row, or the first ones and how many more."""
+def _few(names: Sequence[str], last: str = "and") -> str:
+    """Names in a row, or the first ones and how many more; `last` is between the last two."""
     shown = list(names) if len(names) <= _DIGITS else [*names[:2], f"{len(names) - 2} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"

@@ -42,7 +42,7 @@ def test_differences_are_taken_seed_by_seed() -> None:
     assert standings(found) == {"A": "best", "B": "worse", "C": "not decided", "D": "equal"}
     # Student's t with 4 degrees of freedom: 2.776 sqrt(2.5 / 5) = 1.963
     assert found.rows[0][1][0].text == "3.0 ± 2.0"
-    assert found.best == "Not decided: tail."
+    assert found.best == "Not decided: tail (A, C or D)."
     assert found.undecided
     assert compared({"A": BASE, "B": shifted}).best == "Best: A (tail)."
     assert found.seeds == (5, 5)
@@ -62,6 +62,7 @@ def test_what_did_not_finish_or_has_no_value_is_never_best() -> None:
     found = compared({"A": [math.inf, 1.0], "B": [3.0, 3.1], "C": [math.nan, math.nan]})
     assert standings(found) == {"A": "worse", "B": "best", "C": "no value"}
     assert [cells[0].text for _, cells in found.rows] == ["∞", "3.05 ± 0.64", "–"]
+    assert found.seeds == (2, 2)  # "C" has none
     assert standings(compared({"A": [1.0], "B": [9.0]})) == {"A": "best", "B": "not decided"}
 
 
