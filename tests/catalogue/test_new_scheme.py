@@ -495,7 +495,7 @@ def test_a_study_keeps_its_build(made: Made, tmp_path: Path) -> None:
 def test_the_tutorial_is_short_and_its_studies_exist() -> None:
     """Two screens at most; what its commands name is there or made by the first of them."""
     assert len(TUTORIAL.splitlines()) <= 100
-    named = re.findall(r"^invoke (?:experiment|schemes) (\S+)", TUTORIAL, re.MULTILINE)
+    named = re.findall(r"^pyorch (?:run|schemes) (\S+)", TUTORIAL, re.MULTILINE)
     assert named == ["link-pause", "link-pause/two-to-one", "gfc/two-to-one"]
 
 

@@ -564,7 +564,7 @@ def example(kind: str) -> dict[str, Any]:
     keys |= {"to": "end_ps"} if kind == "ratio" else {}
     keys |= {"ports": ["s0:h0", "s0:h1"]} if kind == "rate_spread" else {}
     jobs = ("collective_time", "bus_bandwidth", "iteration_time", "lateness", "lost_time")
-    keys |= {"traffic": "job"} if kind == "job_time" else {}
+    keys |= {"traffic": "job"} if kind in ("job_time", "exposed_communication") else {}
     keys |= {"to": "collisions"} if kind == "lost_time" else {}
     keys |= {"traffic": ["job"]} if kind == "job_fairness" else {}
     keys |= {"traffic": "job", "collective": "sum"} if kind in jobs else {}
