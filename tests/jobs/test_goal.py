@@ -587,3 +587,17 @@ def test_ten_lines_are_a_study(tmp_path: Path) -> None:
     for node, peer, size in (("h0", "leaf0", 1068), ("leaf0", "h1", 1068), ("h1", "leaf0", 88)):
         assert links.loc[(node, peer), "bytes"] == size
     assert links["bytes"].sum() == 2 * (1068 + 88)
+
+
+def test_ranks_that_compute_without_end_are_refused() -> None:
+    """Each calc is short enough, but times in ps are no numbers of 64 bits."""
+    steps = "".join(f"a{n}: calc 999999999999999\n" for n in range(20))
+    order = "".join(f"a{n + 1} requires a{n}\n" for n in range(19))
+    rest = "s: send 10b to 1\ns requires a19\n}\nrank 1 {\nr: recv 10b from 0\n}\n"
+    text = f"num_ranks 2\nrank 0 {{\n{steps}{order}{rest}"
+    _, (told,) = resolve({"kind": "goal", "schedule": text}, STAR)
+    assert told.startswith("schedule: rank 0 computes for 2e+16 ns")
+    once = text.replace("999999999999999", "9999999999999")
+    assert resolve({"kind": "goal", "schedule": once}, STAR)[0] is not None
+    late = {"stragglers": [{"hosts": ["h0"], "slowdown": 100}]}
+    assert resolve({"kind": "goal", "schedule": once, **late}, STAR)[0] is None

@@ -8,6 +8,7 @@ time. So every step occurs a delay after the latest of those before it: after a 
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -40,6 +41,9 @@ from pyorch.traffic.base import (
 )
 
 _SEND = re.compile(r"\bsend [0-9]")
+MOST_COMPUTED = 10**15
+"""Of a rank, with its slowdown [ns]: times in ps have 64 bits."""
+LONGEST = f"at most {MOST_COMPUTED / 1e9:,.0f} s"
 Nodes = npt.NDArray[np.uint32]
 Array = npt.NDArray[np.int64]
 
@@ -108,6 +112,7 @@ class Goal(RankedTable):
         if self.ranks == "servers" and self.placement == "by_rail":
             check.add("placement", "a rank that is a server has a host on every rail", "'listed'")
         _tell(check, self.file or "schedule", self._wrong_nics(found, network.server_size))
+        _tell(check, self.file or "schedule", self._endless(found))
         if self.placement in (None, "listed"):
             ranks |= {"hosts": hosts[: found.ranks], "placement": None}
         return canonical(self, file=None, schedule=goal.plain(text), **ranks)
@@ -245,6 +250,19 @@ class Goal(RankedTable):
             goal.Mistake(one.line, f"nic {one.nic} of {what}", allowed, hint)
             for one in schedule.operations
             if one.nic >= known
+        ]
+
+    def _endless(self, schedule: goal.Schedule) -> list[goal.Mistake]:
+        """Return the ranks that compute for longer than a run can count."""
+        slow = math.prod(one.slowdown for one in self.stragglers or ())
+        times: Counter[int] = Counter()
+        for one in schedule.operations:
+            if one.kind == "calc":
+                times[one.rank] += one.size
+        return [
+            goal.Mistake(0, f"rank {rank} computes for {time * slow:.3g} ns", LONGEST)
+            for rank, time in sorted(times.items())
+            if time * slow > MOST_COMPUTED
         ]
 
 

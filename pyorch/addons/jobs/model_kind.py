@@ -26,7 +26,8 @@ from typing_extensions import override
 
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, Reading
-from pyorch.addons.jobs.scheduled import LONGEST, ScheduledTable, computed_too_long
+from pyorch.addons.jobs.goal_kind import LONGEST
+from pyorch.addons.jobs.scheduled import ScheduledTable, computed_too_long
 from pyorch.base.errors import Problem
 from pyorch.traffic.base import Check, TrafficTable, traffic
 

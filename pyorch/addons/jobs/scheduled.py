@@ -8,9 +8,9 @@ from pydantic import Field
 
 from pyorch.addons.jobs import collectives
 from pyorch.addons.jobs.chakra import Node
-from pyorch.addons.jobs.chakra_schedule import MOST_NUMBER, OPERATIONS, Reading, schedule
+from pyorch.addons.jobs.chakra_schedule import OPERATIONS, Reading, schedule
 from pyorch.addons.jobs.goal import SHOWN_MISTAKES
-from pyorch.addons.jobs.goal_kind import Goal
+from pyorch.addons.jobs.goal_kind import MOST_COMPUTED, Goal
 from pyorch.addons.jobs.ranks import RankedTable
 from pyorch.base.errors import Problem
 from pyorch.traffic.base import Check, TrafficTable
@@ -67,8 +67,4 @@ def note(check: Check, problems: Sequence[Problem], name: str) -> None:
 def computed_too_long(nodes: Sequence[Node]) -> str | None:
     """Return how long a rank computes, if that must be a mistake."""
     seconds = sum(node.duration for node in nodes) / 1e6
-    return f"a rank computes for {seconds:.3g} s" if seconds * 1e9 > MOST_NUMBER else None
-
-
-LONGEST = f"at most {MOST_NUMBER / 1e9:,.0f} s"
-"""What a rank may compute in all."""
+    return f"a rank computes for {seconds:.3g} s" if seconds * 1e9 > MOST_COMPUTED else None

@@ -22,7 +22,8 @@ from typing_extensions import override
 
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, MOST_NUMBER, Reading
-from pyorch.addons.jobs.scheduled import LONGEST, ScheduledTable, computed_too_long
+from pyorch.addons.jobs.goal_kind import LONGEST
+from pyorch.addons.jobs.scheduled import ScheduledTable, computed_too_long
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_text
 from pyorch.traffic.base import Check, TrafficTable, traffic
