@@ -16,21 +16,26 @@ if TYPE_CHECKING:
     from pyorch.metrics.losses import Lost
 
 
+class _OfJob(Metric):
+    """A time of a job, the less the better."""
+
+    BETTER: ClassVar[Better] = "lower"
+    traffic: str = Field(description="Label of the [[traffic]] entry.")
+
+    @override
+    def unit(self) -> str:
+        return "ps"
+
+
 @metric
-class JobTime(Metric):
+class JobTime(_OfJob):
     """From the `start` of a [[traffic]] entry to the end of its last message or computation.
 
     Computations before the first message and, of schedules, after the last one count. Infinite
     when a message did not arrive.
     """
 
-    BETTER: ClassVar[Better] = "lower"
     kind: Literal["job_time"] = "job_time"
-    traffic: str = Field(description="Label of the [[traffic]] entry.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -38,7 +43,7 @@ class JobTime(Metric):
 
 
 @metric
-class ExposedCommunication(Metric):
+class ExposedCommunication(_OfJob):
     """Time of a job, a schedule of ranks, in which the host that computes longest does not compute.
 
     Its `job_time` less that host's computations: communication that nothing hides, and waits for
@@ -46,13 +51,7 @@ class ExposedCommunication(Metric):
     computes (1F1B, all stages equal). Infinite when a message did not arrive.
     """
 
-    BETTER: ClassVar[Better] = "lower"
     kind: Literal["exposed_communication"] = "exposed_communication"
-    traffic: str = Field(description="Label of the [[traffic]] entry.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:

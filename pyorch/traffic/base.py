@@ -32,6 +32,7 @@ from pyorch.base.fields import (
     encode,
 )
 from pyorch.base.findings import Findings, Path
+from pyorch.base.reading import is_file
 from pyorch.base.units import whole
 from pyorch.network.topology import Topology
 from pyorch.traffic.connections import (
@@ -221,6 +222,14 @@ class Check:
         allowed = f"hosts {first} to {last}"
         self.add(key, what, allowed, suggest(name, network.host_names))
         return False
+
+    def file(self, key: str, name: str) -> FilePath | None:
+        """Return the file of that name beside the experiment; note a problem if there is none."""
+        path = self.scene.folder / name
+        if is_file(path):
+            return path
+        self.add(key, f"there is no file {name!r} next to the experiment file")
+        return None
 
     def path_of(self, key: str, path: Sequence[str], ends: tuple[str, str]) -> None:
         """Note problems of the path of a flow, or that of its ACKs, given the flow's ends."""

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.fields import Size, Table, Time, TrafficClass, decode
-from pyorch.base.reading import csv_rows, is_file, read_bytes, size_of
+from pyorch.base.reading import csv_rows, read_bytes, size_of
 from pyorch.base.units import (
     MAX_BYTES,
     TIMES,
@@ -138,7 +138,6 @@ class Messages(TrafficTable):
 
     def _read(self, check: Check, name: str) -> list[_Placed] | MessageList:
         """Return the messages of a file; notes problems. Many plain ones stay in columns."""
-        file = check.scene.folder / name
         kind = self.format or door.format_of(name, "messages")
         if kind is None or not door.knows(kind, "messages"):
             known = door.formats("messages")
@@ -150,11 +149,9 @@ class Messages(TrafficTable):
             check.add("format", what, one_of(known), suggest(kind or "", known))
         elif self.time_unit is not None and self.time_unit not in TIMES:
             check.add("time_unit", f"{self.time_unit!r} is not a unit", ", ".join(TIMES))
-        elif not is_file(file):
-            check.add("file", f"there is no file {name!r} next to the experiment file")
-        elif kind == "csv":
-            return _read_csv(check, name, self.time_unit)
-        else:
+        elif check.file("file", name) is not None:
+            if kind == "csv":
+                return _read_csv(check, name, self.time_unit)
             return _read_foreign(check, kind, name)
         return []
 

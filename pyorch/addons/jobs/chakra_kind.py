@@ -130,9 +130,8 @@ def read_groups(check: Check, name: str, ranks: int) -> dict[str, list[int]] | N
 
     ranks: how many there are; 0 if that is not known.
     """
-    path = check.scene.folder / name
-    if not is_file(path):
-        check.add("groups", f"there is no file {name!r} next to the experiment file")
+    path = check.file("groups", name)
+    if path is None:
         return None
     try:
         found = read_json(path, name)

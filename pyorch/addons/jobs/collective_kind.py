@@ -26,7 +26,7 @@ from pyorch.addons.jobs.ranks import RankedTable, stretched
 from pyorch.base.errors import UserError
 from pyorch.base.fields import Names, Size, Table, Time
 from pyorch.base.findings import Findings
-from pyorch.base.reading import is_file, read_json, read_toml
+from pyorch.base.reading import read_json, read_toml
 from pyorch.network.topology import Topology
 from pyorch.traffic.base import (
     POINT,
@@ -313,12 +313,11 @@ class Collective(RankedTable):
 
 def _read_job(check: Check, name: str) -> Job | None:
     """Read a .toml or .json file next to the experiment; note its problems."""
-    path = check.scene.folder / name
-    if path.suffix not in (".toml", ".json"):
+    if Path(name).suffix not in (".toml", ".json"):
         check.add("file", f"{name!r} is neither TOML nor JSON", "a file that ends .toml or .json")
         return None
-    if not is_file(path):
-        check.add("file", f"there is no file {name!r} next to the experiment file")
+    path = check.file("file", name)
+    if path is None:
         return None
     findings = Findings(name)
     try:

@@ -26,7 +26,7 @@ from pyorch.addons.jobs.collective_kind import JobParts, Phase
 from pyorch.addons.jobs.ranks import RankedTable
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.fields import Size, Table, Window
-from pyorch.base.reading import is_file, read_bytes, read_text
+from pyorch.base.reading import read_bytes, read_text
 from pyorch.network.topology import Topology
 from pyorch.traffic.base import (
     POINT,
@@ -274,9 +274,8 @@ def _first_hosts(hosts: Sequence[str], network: Topology) -> list[str]:
 
 def read_file(check: Check, name: str) -> str | None:
     """Return a schedule as text; note problems."""
-    path = check.scene.folder / name
-    if not is_file(path):
-        check.add("file", f"there is no file {name!r} next to the experiment file")
+    path = check.file("file", name)
+    if path is None:
         return None
     try:
         data = read_bytes(path, name)

@@ -23,9 +23,9 @@ from typing_extensions import override
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, MOST_NUMBER, Reading
 from pyorch.addons.jobs.goal_kind import LONGEST
-from pyorch.addons.jobs.scheduled import ScheduledTable, computed_too_long
+from pyorch.addons.jobs.scheduled import ScheduledTable, computed_too_long, note
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.reading import is_file, read_text
+from pyorch.base.reading import read_text
 from pyorch.traffic.base import Check, TrafficTable, traffic
 
 POLICIES = ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER")
@@ -171,7 +171,7 @@ class WorkloadTraffic(ScheduledTable):
         groups = {
             name: members for name, members in groups_of(found, ranks).items() if len(members) > 1
         }
-        names = [{} for _ in range(ranks)]  # type: list[dict[str, str]]
+        names: list[dict[str, str]] = [{} for _ in range(ranks)]
         for name, members in groups.items():
             for rank in members:
                 names[rank][name.split()[0]] = name
@@ -208,14 +208,13 @@ class WorkloadTraffic(ScheduledTable):
 
 def read_file(check: Check, name: str) -> Workload | None:
     """Return what a file next to the experiment has; note its problems, and return None."""
-    path = check.scene.folder / name
-    if not is_file(path):
-        check.add("file", f"there is no file {name!r} next to the experiment file")
+    path = check.file("file", name)
+    if path is None:
         return None
     try:
         return read(read_text(path, name), name)
     except UserError as error:
-        check.findings.merge(error.problems[:20])
+        note(check, error.problems, name)
         return None
 
 
