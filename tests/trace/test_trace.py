@@ -128,6 +128,7 @@ run.stop_when_done = "acked"
   { src = "h1", dst = "h3", size = "2500B" },
   { src = "h1", dst = "h3", size = "1500B" },
   { src = "h1", dst = "h3", size = "900B" },
+  { src = "h0", dst = "h2", size = "13B" },
 ]
 
 [variants.PFFC]
