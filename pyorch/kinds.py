@@ -23,12 +23,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base import doors
 from pyorch.base.errors import Problem, UserError, defect_of, quoted
 from pyorch.base.lazy import found
 from pyorch.base.reading import is_file, read_code
 from pyorch.base.trust import execute
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from pyorch.base.fields import Duration, LinkRate, Names, Size, Time
     from pyorch.metrics import Metric, Need, RunTables, metric
     from pyorch.network.topology import TopologyTable, Wiring, topology
@@ -76,9 +79,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        import_module("pyorch.network")
-        import_module("pyorch.traffic")
     return found(__name__, _WHERE, name)
 
 
@@ -168,36 +168,33 @@ def packages_of(kinds: Iterable[object]) -> dict[str, str]:
 
 def _load_installed() -> None:
     """Import what add-ons and installed packages announce, once. Raises UserError."""
-    from pyorch.base import doors
-
     if _installed:
         return
     _installed.append(True)
-    _registries()
     for group in (GROUP, OF_FIGURES):
         _load_addons(group)
     for point in (*doors.points(GROUP), *doors.points(OF_FIGURES)):
-        text = doors.package_of(point)
-        for _, kind in _registered(f"package {text}", point.load, point.module):
-            _packages[kind] = text
+        if not _is_addon(point):
+            text = doors.package_of(point)
+            for _, kind in _registered(f"package {text}", point.load, point.module):
+                _packages[kind] = text
 
 
 def _load_addons(group: str) -> bool:
     """Import what the add-ons of this package announce; False if that was done before."""
-    from pyorch.base import doors
-
     if group in _addons:
         return False
     _addons.add(group)
-    for point in doors.points(group):
-        if point.dist is not None and point.dist.name == doors.OWN:
-            doors.load(point)
+    for point in filter(_is_addon, doors.points(group)):
+        doors.load(point)
     return True
 
 
+def _is_addon(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == doors.OWN
+
+
 def _registries() -> list[dict[str, Any]]:
-    import_module("pyorch.network")
-    import_module("pyorch.traffic")
     places = (
         *(("network.topology", "KINDS"), ("traffic.base", "KINDS")),
         *(("metrics", "MODELS"), ("report.figures", "MODELS")),

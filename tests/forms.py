@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyorch.network
-import pyorch.traffic  # noqa: F401  (registers all kinds)
 from pyorch.base.fields import decode
 from pyorch.network import topology
 from pyorch.network.topology import Topology, TopologyTable

@@ -6,6 +6,7 @@ needed at the start is imported inside the function that needs it.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,35 +41,34 @@ def _budget(words: str, packages: str, most: int) -> Budget:
 
 BUDGETS = (
     _budget("-c import pyorch", "", 1),
-    _budget("-mpyorch --help", "invoke", 13),
+    _budget("-mpyorch --help", "invoke", 18),
     _budget("-mpyorch --version", "invoke", 12),
-    _budget("-mpyorch list", "invoke", 27),
+    _budget("-mpyorch list", "invoke", 24),
     # a run, which loads numpy, pyarrow and cppyy when it begins
     _budget(
         "-c import pyorch.run.process, pyorch.run.serve, pyorch.run.simulate, pyorch.metrics",
         "pydantic",
-        39,
+        32,
     ),
     # for reading a plan: figures are checked, not drawn
     _budget(
         "-c import pyorch.cli.show, pyorch.files.load, pyorch.report.figures, "
         "pyorch.report.expect, pyorch.remarks.plan",
         "numpy pydantic",
-        107,
+        76,
     ),
 )
 """Budgets of commands that do not need built modules."""
-SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 148)
-REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 157)
+SHOW = Budget(("-m", "pyorch", "show"), frozenset(("invoke", "numpy", "pydantic")), 121)
+REPEAT = Budget(("-m", "pyorch", "run"), SHOW.packages | {"jinja2"}, 130)
 """The budget of an experiment whose runs and report exist."""
 
 
 def loaded(words: Sequence[str]) -> set[str]:
-    """The modules that a Python program imports, as reported by `python -X importtime`."""
-    command = [sys.executable, "-X", "importtime", *words]
+    """The modules that a Python program imports, as reported by `python -v`."""
+    command = [sys.executable, "-v", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    return {line.rpartition("|")[2].strip() for line in lines}
+    return set(re.findall(r"^import '([\w.]+)' #", done.stderr, re.MULTILINE))
 
 
 def main() -> int:

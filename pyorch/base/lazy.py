@@ -1,4 +1,4 @@
-"""Whatever is loaded when it is first used: numpy, pandas and networkx, and names of packages.
+"""Whatever is loaded when it is first used: numpy, pandas and networkx, kinds, names of packages.
 
 The three take from 0.1 to 0.5 s to load, and many commands end without them. A module that cannot
 do without imports them as usual.
@@ -6,12 +6,12 @@ do without imports them as usual.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-__all__ = ["Later", "found", "np", "nx", "pd"]
+__all__ = ["Kinds", "Later", "found", "np", "nx", "pd"]
 
 
 class Later(ModuleType):
@@ -36,6 +36,47 @@ else:
             return value
 
     np, nx, pd = map(_Library, ("numpy", "networkx", "pandas"))
+
+
+T = TypeVar("T")
+
+
+class Kinds(MutableMapping[str, T], Generic[T]):
+    """Classes by the name of their kind, each loaded when it is first asked for.
+
+    Names are in the order in which messages list them.
+    """
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._known: dict[str, T | str] = {}
+        for module, kinds in modules.items():
+            self.later(module, kinds)
+
+    def later(self, module: str, kinds: str) -> None:
+        """Add kinds, separated by blanks, that a module registers when it is imported."""
+        for kind in kinds.split():
+            self._known.setdefault(kind, module)
+
+    def __getitem__(self, kind: str) -> T:
+        known = self._known[kind]
+        if isinstance(known, str):
+            import_module(known)
+        return cast("T", self._known[kind])
+
+    def __setitem__(self, kind: str, registered: T) -> None:
+        self._known[kind] = registered
+
+    def __delitem__(self, kind: str) -> None:
+        del self._known[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def found(package: str, where: Mapping[str, str], name: str) -> Any:

@@ -4,15 +4,6 @@ Values are in base units: B, bit/s, ps or a pure number. Importing this package 
 numpy nor pandas.
 """
 
-from pyorch.metrics import (
-    control_kinds,
-    derived_kinds,
-    detection_kinds,
-    flow_kinds,
-    job_kinds,
-    pause_kinds,
-    series_kinds,
-)
 from pyorch.metrics.base import (
     MODELS,
     Metric,
@@ -34,20 +25,13 @@ __all__ = [
     "Quantity",
     "RunTables",
     "compute",
-    "control_kinds",
-    "derived_kinds",
-    "detection_kinds",
-    "flow_kinds",
     "is_traced",
-    "job_kinds",
     "known_numbers",
     "metric",
     "missing_numbers",
     "output_units",
     "parse",
     "parse_quantity",
-    "pause_kinds",
-    "series_kinds",
     "trace_hint",
     "unit_of_name",
 ]

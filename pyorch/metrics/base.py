@@ -20,7 +20,7 @@ from pyorch.base.errors import (
     one_of,
     quoted,
 )
-from pyorch.base.lazy import np
+from pyorch.base.lazy import Kinds, np
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
 if TYPE_CHECKING:
@@ -169,7 +169,19 @@ BASE_UNITS = ("B", "bit/s", "ps", "1")
 UNIT_HINT = 'def unit(self): return "1"'
 _RUN_HINT = 'what `run` offers a metric: docs/kinds.md, "What a metric sees of a run"'
 
-MODELS: dict[str, type[Metric]] = {}
+MODELS: Kinds[type[Metric]] = Kinds(
+    {
+        "pyorch.metrics.series_kinds": "time_mean max min last swing first_crossing rate_mean "
+        "utilisation rate_spread",
+        "pyorch.metrics.control_kinds": "control_share control_peak",
+        "pyorch.metrics.derived_kinds": "ratio lead bytes_between stalled pause_latency pause_tail",
+        "pyorch.metrics.detection_kinds": "false_alarms missed_deadlocks detection_time "
+        "detection_lap",
+        "pyorch.metrics.flow_kinds": "fct_slowdown fct goodput fairness collective_time summary",
+        "pyorch.metrics.job_kinds": "job_time exposed_communication lost_time job_fairness",
+        "pyorch.metrics.pause_kinds": "pause_time pause_count on_time off_time drops",
+    }
+)
 """Every kind of metric and the model of its entry."""
 
 _M = TypeVar("_M", bound=Metric)

@@ -20,6 +20,7 @@ from pydantic import Field
 from pyorch.base.errors import UserError, code_of, suggest
 from pyorch.base.fields import NEVER, Kind, Link, LinkRate, Never, Table, Time
 from pyorch.base.findings import Findings, Path
+from pyorch.base.lazy import Kinds
 
 HOST, SWITCH = 0, 1
 
@@ -429,8 +430,14 @@ class TopologyTable(Kind):
         return self.model_copy(update=rates | delays)
 
 
-KINDS: dict[str, type[TopologyTable]] = {}
-"""Every kind of topology and the model of its table; filled when pyorch.network is imported."""
+KINDS: Kinds[type[TopologyTable]] = Kinds(
+    {
+        "pyorch.network.kinds": "star dumbbell line ring fat_tree leaf_spine rail_optimised "
+        "dragonfly explicit",
+        "pyorch.network.file": "file",
+    }
+)
+"""Every kind of topology and the model of its table."""
 
 K = TypeVar("K", bound=type[TopologyTable])
 

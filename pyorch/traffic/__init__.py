@@ -1,5 +1,1 @@
 """Traffic: flows of every kind."""
-
-from pyorch.traffic import kinds, messages  # they register themselves
-
-__all__ = ["kinds", "messages"]

@@ -32,6 +32,7 @@ from pyorch.base.fields import (
     encode,
 )
 from pyorch.base.findings import Findings, Path
+from pyorch.base.lazy import Kinds
 from pyorch.base.reading import is_file
 from pyorch.base.units import whole
 from pyorch.network.topology import Topology
@@ -408,8 +409,13 @@ class TrafficTable(Kind):
         return entry
 
 
-KINDS: dict[str, type[TrafficTable]] = {}
-"""Every kind of traffic and the model of its entry; filled when pyorch.traffic is imported."""
+KINDS: Kinds[type[TrafficTable]] = Kinds(
+    {
+        "pyorch.traffic.kinds": "greedy cycle ring incast permutation all_to_all poisson",
+        "pyorch.traffic.messages": "messages",
+    }
+)
+"""Every kind of traffic and the model of its entry."""
 
 K = TypeVar("K", bound=type[TrafficTable])
 E = TypeVar("E", bound=TrafficTable)

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import pyorch.network
-import pyorch.traffic  # noqa: F401  (registers the kinds)
 from pyorch.base.errors import UserError
 from pyorch.base.fields import encode
 from pyorch.network import failing, topology

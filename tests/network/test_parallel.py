@@ -13,7 +13,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import pyorch.network  # noqa: F401  (registers the kinds)
 from pyorch import Study
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths

@@ -25,7 +25,6 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from pydantic import ValidationError
 
-import pyorch.network  # noqa: F401  (registers the kinds of topology)
 from pyorch import metrics
 from pyorch.base.paths import Paths
 from pyorch.metrics import RunTables, compute, parse

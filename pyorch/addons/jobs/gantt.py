@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.addons.jobs.timeline import Bar, bars_of, untraced
+from pyorch.base.lazy import Later
 from pyorch.metrics.fields import Chosen
 from pyorch.report.figures.base import Drawn, FigureError, figure
 from pyorch.report.figures.overtime import OverTime, seed_note
@@ -18,8 +18,12 @@ from pyorch.report.style import COLOURS, HATCHES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pyorch.addons.jobs import timeline
+    from pyorch.addons.jobs.timeline import Bar
     from pyorch.metrics import RunTables
     from pyorch.report.data import ReportData
+else:
+    timeline = Later("pyorch.addons.jobs.timeline")
 
 _MOST_LANES = 64
 _MOST_NAMES = 24
@@ -104,7 +108,10 @@ class RankTimeline(OverTime):
             ],
             columns=["panel", "host", "traffic", "name", "category", "round", "begin_ps", "end_ps"],
         )
-        notes = [seed_note(panels), *dict.fromkeys(note for run in runs for note in untraced(run))]
+        notes = [
+            seed_note(panels),
+            *dict.fromkeys(note for run in runs for note in timeline.untraced(run)),
+        ]
         if len(names) > _MOST_NAMES:
             notes.append(f"The legend names {_MOST_NAMES} of {len(names)} collectives.")
         if len(lanes) < len(every):
@@ -118,7 +125,7 @@ class RankTimeline(OverTime):
             what = f"the table of flows has {len(table['src'])} rows for {len(run.flows)} flows"
             raise FigureError(what)
         hosts = set(run.nodes) if self.hosts is None else set(self.hosts)
-        return [bar for bar in bars_of(run, self.traffic) if bar.lane in hosts]
+        return [bar for bar in timeline.bars_of(run, self.traffic) if bar.lane in hosts]
 
     def _inside(self, bars: list[Bar], stop: float) -> list[Bar]:
         """The bars in the window, without lanes that have only pauses."""

@@ -1,11 +1,9 @@
-"""Kinds of traffic and metrics of jobs of ranks, which register themselves."""
+"""Kinds of traffic and metrics of jobs of ranks, in the order in which messages list them."""
 
-# in the order in which messages list them
-from pyorch.addons.jobs import goal_kind
+from pyorch.metrics import MODELS
+from pyorch.traffic.base import KINDS
 
-# isort: split
-from pyorch.addons.jobs import chakra_kind, collective_kind, metrics, model_kind, workload_kind
-
-__all__ = [
-    "chakra_kind", "collective_kind", "goal_kind", "metrics", "model_kind", "workload_kind",
-]  # fmt: skip
+for kind in ("collective", "goal", "chakra", "transformer:model", "workload"):
+    name, _, module = kind.partition(":")
+    KINDS.later(f"pyorch.addons.jobs.{module or name}_kind", name)
+MODELS.later("pyorch.addons.jobs.metrics", "bus_bandwidth iteration_time lateness")

@@ -1,31 +1,5 @@
 """Figures: a kind is added with @figure in one place. Importing loads no plotting library."""
 
-from pyorch.report.figures import (
-    custom,
-    flows,
-    linkload,
-    lost,
-    network,
-    parameters,
-    pausetree,
-    timeseries,
-    variants,
-)
 from pyorch.report.figures.base import MODELS, Drawn, FigureError, FigureModel, figure
 
-__all__ = [
-    "MODELS",
-    "Drawn",
-    "FigureError",
-    "FigureModel",
-    "custom",
-    "figure",
-    "flows",
-    "linkload",
-    "lost",
-    "network",
-    "parameters",
-    "pausetree",
-    "timeseries",
-    "variants",
-]
+__all__ = ["MODELS", "Drawn", "FigureError", "FigureModel", "figure"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, PrivateAttr
 
-from pyorch.base.lazy import np, pd
+from pyorch.base.lazy import Kinds, np, pd
 from pyorch.metrics import Need, parse_quantity
 from pyorch.metrics.fields import Chosen, Entry, EntryName, QuantityText, Where
 from pyorch.report.figures.names import text_size
@@ -239,7 +239,22 @@ class Mark(Entry):
     where: Where = Field(default={}, description="The panels that have it; none: all.")
 
 
-MODELS: dict[str, type[FigureModel]] = {}
+MODELS: Kinds[type[FigureModel]] = Kinds(
+    {
+        f"pyorch.report.figures.{module}": kinds
+        for module, kinds in (
+            ("custom", "custom"),
+            ("flows", "cdf slowdown"),
+            ("linkload", "link_load"),
+            ("lost", "lost"),
+            ("network", "pause_map deadlock_map"),
+            ("parameters", "line bars heatmap"),
+            ("pausetree", "pause_tree"),
+            ("timeseries", "timeseries"),
+            ("variants", "variants"),
+        )
+    }
+)
 """Every kind of figure and the model of its entry."""
 
 _F = TypeVar("_F", bound=FigureModel)
