@@ -36,9 +36,9 @@ FEATURES = (
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_550, "traffic"),
+    _feature("traffic", 2_555, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
-    _feature("messages, units, paths, trust, ends of processes", 2_615, "base"),
+    _feature("messages, units, paths, trust, ends of processes", 2_655, "base"),
     _feature("a run", 1_110, "run"),
     _feature("many runs here, and their progress", 1_890, "engine"),
     _feature(
