@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_110, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_220, "files setting plan.py"),
     _feature("networks", 1_130, "network"),
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),
@@ -57,8 +57,9 @@ FEATURES = (
     _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        2_980,
-        "remarks setting/dependency.py setting/telemetry.py network/cycles.py network/failing.py",
+        3_080,
+        "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
+        "network/failing.py",
     ),
     _feature("explain", 2_150, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),

@@ -52,7 +52,7 @@ def show(
             print(shown(f"{label + ':':<10}{text}"))
     remarks = study.remarks_on_plan()
     print_runs(plan, remarks, SHOWN_RUNS if details else FEW_RUNS)
-    _print_cycles(plan.specs)
+    _print_cycles(plan.specs, details)
     _print_demand(plan)
     if details:
         _print_settings(plan)
@@ -145,12 +145,15 @@ def draw(plan: Plan, picture: str) -> Path:
     return file
 
 
-def _print_cycles(specs: Sequence[RunSpec]) -> None:
-    """Say which runs have flows with a cyclic buffer dependency, and print the cycles."""
+def _print_cycles(specs: Sequence[RunSpec], details: bool) -> None:
+    """Say which runs have flows with a cyclic buffer dependency, and print the cycles.
+
+    details: all of them, not one of each verdict.
+    """
     from pyorch.network import topology
     from pyorch.setting.dependency import describe_cycle, flow_cycle
+    from pyorch.setting.tagger import TAGGER, lossless_classes
 
-    switch = "ns3::lossless::Switch"
     found: dict[Hashable, str] = {}
     runs: dict[str, list[RunSpec]] = {}
     looked = nodes = 0
@@ -161,8 +164,10 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
             continue  # the seed is part of a scene
         seeds.add(spec.seed)
         lists = (tuple(part) for part in (setting.traffic, setting.routes, setting.nodes))
-        attributes = frozenset(setting.attributes.get(switch, {}).items())
-        key = (spec.seed, setting.topology, setting.run, *lists, attributes)
+        types = ("ns3::lossless::Switch", *(TAGGER for one in setting.agents if one == TAGGER))
+        attributes = (frozenset(setting.attributes.get(one, {}).items()) for one in types)
+        key = (spec.seed, setting.topology, setting.run, *lists, *attributes)
+        key = (*key, lossless_classes(setting))
         if key not in found and (len(found) >= MOST_SCENES or nodes >= MOST_NODES):
             continue
         if key not in found:
@@ -173,12 +178,17 @@ def _print_cycles(specs: Sequence[RunSpec]) -> None:
         runs.setdefault(found[key], []).append(spec)
         looked += 1
     print("\nbuffer dependencies of the flows:")
-    for text, same in itertools.islice(runs.items(), SHOWN_CYCLES):
-        which = "all runs" if len(same) == len(specs) else same[0].title
+    texts: dict[str, list[str]] = {}
+    for text in runs:
+        texts.setdefault(text if details else text.partition(":")[0], []).append(text)
+    for one in itertools.islice(texts.values(), SHOWN_CYCLES):
+        same = [spec for text in one for spec in runs[text]]
+        which = "all runs" if len(same) == len(specs) else runs[one[0]][0].title
         more = f" and {len(same) - 1} more" if 1 < len(same) < len(specs) else ""
-        print(f"  {which}{more}: {text}")
-    if len(runs) > SHOWN_CYCLES:
-        print(f"  ... and {len(runs) - SHOWN_CYCLES} more cycles")
+        others = f" (and {len(one) - 1} more cycles)" if len(one) > 1 else ""
+        print(f"  {which}{more}: {one[0]}{others}")
+    if len(texts) > SHOWN_CYCLES:
+        print(f"  ... and {len(texts) - SHOWN_CYCLES} more cycles")
     if looked < len(specs):
         print(f"  ({runs_text(len(specs) - looked)} not looked at)")
 

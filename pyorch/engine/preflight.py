@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from collections import deque
@@ -162,4 +163,13 @@ def refuse(plan: Plan, result: BatchResult) -> None:
         what = f"{node}: {problem.what}" if node else problem.what
         problems.append(replace(problem, where=where, what=what))
     if problems:
+        problems[-1] = replace(problems[-1], hint=problems[-1].hint or _without(plan, result))
         raise UserError(problems)
+
+
+def _without(plan: Plan, result: BatchResult) -> str | None:
+    """How to run a plan without the variants that are refused; None if that leaves none."""
+    refused = {spec.params.get("variant") for one in result.refusals for spec in one.specs}
+    names = dict.fromkeys(str(spec.params.get("variant", "")) for spec in plan.specs)
+    left = ",".join(name for name in names if name not in refused)
+    return f"or run the others: --only {shlex.quote(left)}" if left else None

@@ -23,6 +23,8 @@ Places = dict[Path, Place]
 _SET = ("set",)
 SCHEMES = "schemes"
 """Key of [variants] that names schemes of the library; `variants = [...]` stands for it."""
+ADDED = ("agents", "host_agents")
+"""Lists that add up: of included files, of a file, and of the scheme of a variant."""
 MAX_FILES = 200
 """Files that one may include, with those that they include."""
 _TOO_MANY = f"more than {MAX_FILES} files are included"
@@ -32,13 +34,13 @@ _ROWS = "each = [{ ... }, { ... }]: tables, each of them laid over the entry"
 
 
 def read_layers(
-    file: FilePath, label: str, joined: Collection[str] = ()
+    file: FilePath, label: str, joined: Collection[str] = ADDED
 ) -> tuple[dict[str, Any], Places]:
     """Return the content of a file laid over its includes, and the places of included keys.
 
     A file that several of them include counts once, where it is included first. label: its name in
-    messages. joined: keys whose lists are joined, besides lists of tables. Raises UserError with
-    all problems of the files.
+    messages. joined: keys at the top whose lists are joined, besides lists of tables. Raises
+    UserError with all problems of the files.
     """
     return _Layers(joined).read(file, label, ())
 
@@ -150,7 +152,7 @@ def lay(
                 shifted = str(len(old) + number)
                 places[*here, shifted] = place_of(more, (*here, str(number)))
             below[key] = [*old, *value]
-        elif (key in joined or at == _SET) and _is_texts(old) and _is_texts(value):
+        elif (here[0] in joined or at == _SET) and _is_texts(old) and _is_texts(value):
             below[key] = list(dict.fromkeys([*old, *value]))
         else:
             for path in [path for path in places if path[: len(here)] == here]:

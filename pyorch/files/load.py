@@ -18,6 +18,7 @@ from pyorch.base.findings import Findings, Path, Place, dotted
 from pyorch.base.paths import Paths, default_paths
 from pyorch.files.entries import resolve_entries
 from pyorch.files.find import Document, read_document
+from pyorch.files.layers import ADDED
 from pyorch.files.model import FIRST, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.presets import read_presets
@@ -363,9 +364,18 @@ class _Loader:
         scene = self.findings.file
         try:
             names = environment(document, network.network, scene)
-            return list(scheme.changes(names, variant.file, scene))
+            found = scheme.changes(names, variant.file, scene)
+            return [(path, _beside(document, path, value), at) for path, value, at in found]
         except UserError as error:
             self.findings.merge(error.problems)
         except ValueError:  # a unit's problem: the resolver says where
             pass
         return []
+
+
+def _beside(document: Mapping[str, Any], path: Path, value: Any) -> Any:
+    """A scheme's value; its agents are in force beside those of the file, which come first."""
+    own = document.get(path[0])
+    if path[0] not in ADDED or not isinstance(own, list):  # the resolver says what it must be
+        return value
+    return [*own, *(one for one in value if one not in own)]

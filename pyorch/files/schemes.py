@@ -130,7 +130,7 @@ def environment(
 
     rate [B/s] and delay [s]: those of the fastest and of the longest link; control_delay [s];
     frame, wire: size of a full data frame without and with preamble and gap [B]; buffer: that of a
-    switch [B]; lossless: its part for lossless classes [B]; ports: those of the switch with the
+    switch [B]; lossless: its part for each lossless class [B]; ports: those of the switch with the
     most; headroom: eta' of such a port, as demanded by PFC [B]; share: each port's part of
     `lossless` after headroom [B]. Raises UserError if there is no switch.
     """
@@ -146,7 +146,9 @@ def environment(
         raise UserError([Problem(f"{scene}: topology", what)])
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
     size = _bytes(buffer, "size", DEFAULT_BUFFER)
-    lossless = max(0, size - _bytes(buffer, "lossy_pool", DEFAULT_LOSSY_POOL))
+    mask = buffer.get("lossless_classes", 0)
+    classes = max(1, mask.bit_count()) if isinstance(mask, int) else 1  # else the resolver refuses
+    lossless = max(0, size - _bytes(buffer, "lossy_pool", DEFAULT_LOSSY_POOL)) / classes
     run = Frames(
         payload=_bytes(queue_pair, "payload_size", DEFAULT_PAYLOAD),
         header=_bytes(queue_pair, "header_size", DEFAULT_HEADER),
@@ -168,7 +170,7 @@ def environment(
         "frame": float(frame),
         "wire": float(frame + run.overhead),
         "buffer": float(size),
-        "lossless": float(lossless),
+        "lossless": lossless,
         "ports": float(ports),
         "headroom": float(headroom),
         "share": lossless / ports - headroom,

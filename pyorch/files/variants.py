@@ -17,7 +17,7 @@ from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.findings import Findings, Path, dotted
 from pyorch.base.paths import Paths
 from pyorch.build.sources import present_modules
-from pyorch.files.layers import SCHEMES, read_layers
+from pyorch.files.layers import ADDED, SCHEMES, read_layers
 from pyorch.files.library import Library, scheme_files
 from pyorch.files.model import Compared, is_whole
 from pyorch.files.patch import PatchError, leaves, nest
@@ -57,9 +57,10 @@ class Variant:
 
     @property
     def replaces(self) -> set[str]:
-        """The keys of the file that it sets as a whole; a scheme all its choices, empty or not."""
+        """The keys of the file that it sets as a whole; a scheme its choices, empty or not."""
         keys = {path[0] for one in self.line for path, _ in one.changes if len(path) == 1}
-        return keys.union(*(one.scheme.chosen for one in self.line if one.scheme))
+        schemes = (one.scheme for one in self.line if one.scheme)
+        return keys.union(*(one.chosen.keys() - ADDED for one in schemes))
 
     @property
     def chooses(self) -> str | None:

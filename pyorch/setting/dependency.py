@@ -20,10 +20,12 @@ from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, find_cycle
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.canonical import Setting
+from pyorch.setting.tagger import is_lossless_cycle
 from pyorch.traffic import base as traffic
 
 _Edges = dict[tuple[Egress, Egress], None]
 """Dependencies, each once, in the order in which they were found."""
+BROKEN = "but not within lossless classes"
 Verdict = Literal["none", "possible", "certain"]
 """Whether flows have a cyclic dependency; possible: it depends on what ECMP chooses."""
 
@@ -32,12 +34,14 @@ Verdict = Literal["none", "possible", "certain"]
 class FlowCycle:
     """Result for the paths of a run's flows.
 
-    since_ps: start of the routes with the cycle [ps]. cycle: egresses in order.
+    since_ps: start of the routes with the cycle [ps]. cycle: egresses in order. is_broken: whether
+    no cycle of these routes is within lossless classes, see pyorch.setting.tagger.
     """
 
     verdict: Verdict
     since_ps: int = 0
     cycle: tuple[Egress, ...] = ()
+    is_broken: bool = False
 
 
 @dataclass
@@ -82,7 +86,8 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
 
     The routes are checked at the start and after every change of a route or a link, as each switch
     learns of it; the result is the first cycle found, a certain one in preference to a possible
-    one. It is certain if none of its paths depends on a choice.
+    one, one within lossless classes in preference to any other. It is certain if none of its paths
+    depends on a choice.
     """
     network = topology.build(setting.topology)
     if SWITCH not in network.kinds:  # two hosts back to back
@@ -95,15 +100,26 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
     src, dst = flows.ends_on_network(network)
     free &= src != dst
     pairs = _different(network, src[free], dst[free], diverted)
+    used = set(flows.classes.tolist())
     best = FlowCycle("none")
     for since, ways in phases(setting, network):
         certain, possible = _dependencies(network, pairs, pinned, ways)
+        verdict: Verdict = "certain"
         cycle = _cycle(certain)
+        if not cycle and not (best.cycle and not best.is_broken):
+            verdict = "possible"
+            cycle = _cycle(possible)
         if cycle:
-            return FlowCycle("certain", since, tuple(cycle))
-        cycle = _cycle(possible) if best.verdict == "none" else []
-        best = FlowCycle("possible", since, tuple(cycle)) if cycle else best
+            broken = not is_lossless_cycle(setting, network, possible, used)
+            best = max(best, FlowCycle(verdict, since, tuple(cycle), broken), key=_severity)
+        if all(_severity(best)):
+            break
     return best
+
+
+def _severity(found: FlowCycle) -> tuple[bool, bool, bool]:
+    is_there = bool(found.cycle)
+    return is_there and not found.is_broken, is_there, found.verdict == "certain"
 
 
 def _cycle(edges: _Edges) -> list[Egress]:
@@ -293,6 +309,6 @@ def describe_cycle(found: FlowCycle, names: Sequence[str]) -> str:
     ports = [f"{names[node]}:{names[peer]}" for node, peer in found.cycle]
     way = " -> ".join([*ports, ports[0]])
     since = f" from {units.format_time(found.since_ps)} on" if found.since_ps else ""
-    if found.verdict == "certain":
-        return f"cyclic buffer dependency{since}: {way}"
-    return f"cyclic buffer dependency{since} if ECMP chooses so: {way}"
+    maybe = "" if found.verdict == "certain" else " if ECMP chooses so"
+    within = f", {BROKEN}" if found.is_broken else ""
+    return f"cyclic buffer dependency{since}{maybe}{within}: {way}"

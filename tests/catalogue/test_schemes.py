@@ -308,6 +308,38 @@ def test_schemes_are_variants_by_name(tmp_path: Path, built: tuple[TypeInfo, ...
     assert load_experiment(include, (), built).variants == (*found.variants, "Late")
 
 
+@pytest.mark.cpp
+def test_agents_of_a_file_are_in_force_beside_those_of_a_scheme(
+    tmp_path: Path, built: tuple[TypeInfo, ...]
+) -> None:
+    """As are those of included files, first; a table of the file, or --set, has its own."""
+    file = tmp_path / "scene.toml"
+    (tmp_path / "cure.toml").write_text('agents = ["tagger"]\n')
+    file.write_text(
+        'include = ["cure.toml"]\nagents = ["pfc-watchdog"]\n'
+        + MINIMAL
+        + '[variants]\nschemes = ["pfc", "pfc+dcqcn"]\n'
+        + '[variants.Bare]\nextends = "pfc+dcqcn"\nagents = []\n'
+    )
+    cure, scheme = ["ns3::pfc::Tagger", "ns3::pfc::PfcWatchdog"], "ns3::lossless::EcnMarking"
+    found = {
+        point.setting.params["variant"]: [*point.setting.agents]
+        for point in load_experiment(file, (), built).points
+    }
+    assert found == {"PFC": cure, "PFC+DCQCN": [*cure, scheme], "Bare": []}
+    given = load_experiment(file, ("agents=[]",), built).points
+    assert not any(point.setting.agents for point in given)
+
+
+def test_lossless_classes_share_what_a_scheme_promises() -> None:
+    """Two of them: half of the buffer each, and each a headroom of its own."""
+    buffer = {"size": "400KB", "lossy_pool": "0B"}
+    star = network(kind="star", hosts=4)
+    one, two = (environment({"buffer": buffer | {"lossless_classes": m}}, star) for m in (8, 24))
+    assert (one["lossless"], two["lossless"]) == (400_000, 200_000)
+    assert two["share"] == 50_000 - one["headroom"]
+
+
 def test_both_forms_of_variants_cannot_be_mixed(tmp_path: Path) -> None:
     """TOML has a list or a table; the message says how the list is written beside tables."""
     file = tmp_path / "scene.toml"

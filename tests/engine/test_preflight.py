@@ -89,6 +89,7 @@ def test_a_batch_with_a_refused_network_starts_no_run(
     said = capsys.readouterr().err
     assert "bad.toml: 3 of 9 runs (bad): s0, s1: buffer over-committed" in said
     assert said.count(PROMISED) == 1
+    assert "hint: or run the others: --only pfc,credit\n" in said
     assert sorted(checked) == [0, 3, 6]
     plan = make_plan(file)
     assert not files_of(plan)

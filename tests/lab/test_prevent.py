@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import pyorch
 from pyorch import pipeline
 from pyorch.addons.lab.cuts import Judged, fewest_links, fewest_turns, hitting_set
-from pyorch.addons.lab.prevent import prevent
+from pyorch.addons.lab.prevent import prevent, prevent_run
 from pyorch.addons.lab.price import LostPairs
 from pyorch.addons.lab.tags import Tags, fewest_classes, make_tags, tags_of
 from pyorch.addons.lab.updown import UpDown
@@ -30,7 +30,10 @@ from pyorch.files.find import Document
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths, has_cycle, route_dependencies
 from pyorch.network.topology import Topology
-from pyorch.setting.dependency import Ways
+from pyorch.setting.attributes import DEFAULTS
+from pyorch.setting.dependency import Ways, describe_cycle, flow_cycle
+from pyorch.setting.tagger import TAGGER, is_lossless_cycle
+from tests.forms import setting_of
 from tests.inputs import ROOT
 
 
@@ -409,7 +412,7 @@ def test_no_lossless_class_has_a_cycle_whatever_way_frames_take(
 ) -> None:
     """Of all ways that links allow, longer ones and back included; classes never go down."""
     count, order = fewest_classes(network, [])
-    tags = make_tags(network, order, range(first, first + count), 0, ())
+    tags = make_tags(network, order, range(first, first + count), 0)
     steps = _steps(network, tags)
     lossless = steps.subgraph(node for node in steps if tags.mask >> node[2] & 1)
     assert nx.is_directed_acyclic_graph(lossless)
@@ -424,13 +427,44 @@ def test_no_lossless_class_has_a_cycle_whatever_way_frames_take(
             assert at[2] in tags.classes  # no frame on a shortest path may be lost
 
 
+@given(networks(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_what_rules_break_is_what_an_enumeration_of_classes_says(
+    network: Topology, data: st.DataObject
+) -> None:
+    """Of all turns, with all rules of a network and with some."""
+    count, order = fewest_classes(network, [])
+    tags = make_tags(network, order, range(3, 3 + count), 0)
+    kept = replace(tags, ups=tuple(data.draw(st.lists(st.sampled_from(tags.ups), unique=True))))
+    steps = _steps(network, kept)
+    lossless = steps.subgraph(node for node in steps if tags.mask >> node[2] & 1)
+    starts = [node for node in lossless if node[2] == 3]
+    reached = lossless.subgraph(nx.multi_source_dijkstra_path_length(lossless, starts))
+    nodes = [
+        {"nodes": one["names"], "attributes": {TAGGER: {"Rules": one["tagger"]["rules"]}}}
+        for one in kept.nodes
+    ]
+    mask = {DEFAULTS["buffer_policy"]: {"LosslessClasses": str(tags.mask)}}
+    setting = setting_of({"agents": [TAGGER], "nodes": nodes, "attributes": mask})
+    numbers = network.numbers
+    turns = [
+        ((numbers[a], numbers[b]), (numbers[c], numbers[d]))
+        for (a, b, cls), (c, d, _) in steps.edges
+        if cls == 3
+    ]
+    cyclic = not nx.is_directed_acyclic_graph(reached)
+    assert is_lossless_cycle(setting, network, turns, [3]) == cyclic
+    assert is_lossless_cycle(setting, network, turns, [tags.lossy]) is False
+    assert kept != tags or not cyclic
+
+
 def test_rules_that_cannot_be_are_refused() -> None:
     """Classes end at 7, and one has to be left for what turns up again too often."""
     ring = _network(kind="ring", switches=4)
     _, order = fewest_classes(ring, [])
     for classes, mask in ((range(7, 9), 0), (range(6, 8), 0x3F)):
         with pytest.raises(UserError, match="2 lossless classes are needed"):
-            make_tags(ring, order, classes, mask, ())
+            make_tags(ring, order, classes, mask)
 
 
 @pytest.mark.cpp
@@ -549,6 +583,15 @@ def test_the_oracle_sees_a_deadlock_without_a_cure_and_none_with_it(
         content["buffer"] |= tags.content["buffer"]
         content |= {key: tags.content[key] for key in ("agents", "port", "node")}
         plan = pipeline.make_plan(replace(document, content=content), paths=paths)
+        types = plan.experiment.types
+        assert types is not None
+        told = str(prevent_run(plan.specs[0], types))
+        assert "tagger:   the run's rules break them: no lossless class has a cycle" in told
+        cycle = flow_cycle(plan.specs[0].setting, 1)
+        assert cycle.is_broken
+        assert "dependency if ECMP chooses so, but not within lossless" in describe_cycle(
+            cycle, network.names
+        )
     from pyorch.engine import LocalEngine
 
     assert not LocalEngine(plan.store, 1).run(plan.specs, plan.build).left

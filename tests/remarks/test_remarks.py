@@ -333,7 +333,7 @@ def test_errors_clocks_and_uneven_pacing_are_drawn(type_id: str, name: str, tmp_
 @pytest.mark.parametrize(
     ("variants", "said"),
     [
-        ('[variants]\nschemes = ["pfc", "irn"]', True),  # schemes have no agents, and say so
+        ('[variants]\nschemes = ["pfc", "irn"]', False),  # a scheme's agents come beside them
         ("[variants]\nA = { agents = [] }\nB = { agents = [] }", True),
         ('[variants]\nA = { agents = [] }\nB = { buffer.xon = "1KB" }', False),
         ("", False),

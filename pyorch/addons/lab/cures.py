@@ -106,7 +106,8 @@ def _tagger(spec: RunSpec, types: Catalogue, base: Content) -> Cure:
     if len(tags.classes) == 1:
         return Cure(TAGGER, ADDED, about, None, "no path of this run turns up again")
     nodes = [*base.get("node", []), *tags.nodes]
-    changes: list[tuple[Path, Any]] = [(("agents",), list(tags.agents)), (("node",), nodes)]
+    agents = list(dict.fromkeys([*base.get("agents", []), TAGGER]))
+    changes: list[tuple[Path, Any]] = [(("agents",), agents), (("node",), nodes)]
     changes += [((part, key), value) for part, key, value in tags.settings]
     return Cure(TAGGER, ADDED, about, _changed(base, changes))
 

@@ -37,12 +37,13 @@ from pyorch.notebook import Readable
 from pyorch.plan import RunSpec
 from pyorch.setting.attributes import Catalogue
 from pyorch.setting.dependency import ways_at_start
+from pyorch.setting.tagger import has_rules, is_lossless_cycle
 from pyorch.traffic import base as traffic
 
 MOST_CYCLES = 10_000
 """Maximum number of cycles that are counted."""
-SHOWN = 8
-"""Maximum number of cycles, turns or links that are listed."""
+SHOWN_CYCLES, SHOWN = 3, 8
+"""Maximum number of cycles, and of turns or links, that are listed."""
 BELOW = " " * 10
 PRICE = f"{BELOW}price: "
 
@@ -67,7 +68,7 @@ class Counted:
             f"{len(self.cycles)}" if len(self.cycles) < MOST_CYCLES else f"{MOST_CYCLES} and more"
         )
 
-    def listed(self, network: Topology, most: int = SHOWN) -> Iterator[str]:
+    def listed(self, network: Topology, most: int) -> Iterator[str]:
         """The shortest cycles, one in each line."""
         for cycle in sorted(self.cycles, key=lambda one: (len(one), one))[:most]:
             yield "    " + " -> ".join(names_of(network, egress) for egress in (*cycle, cycle[0]))
@@ -97,6 +98,7 @@ class Prevention(Readable):
     link_cut: what to remove; link_cut is None if no set was found that leaves the hosts connected.
     updown: up-down routing. classes: number of lossless classes needed for tagging, with a change
     of class at each turn from down to up; no_tags: why a run cannot use them, "" if it can.
+    is_broken: whether the rules of the run's own tagger break all cycles, None without a tagger.
     """
 
     judged: Judged
@@ -109,6 +111,7 @@ class Prevention(Readable):
     fixed: Counted | None = None
     flows: int = 0
     no_tags: str = ""
+    is_broken: bool | None = None
 
     @property
     def network(self) -> Topology:
@@ -172,7 +175,13 @@ class Prevention(Readable):
             yield f"cycles:   {turns_of} the routes at the start: {hops}"
         else:
             yield f"cycles:   {turns_of} the shortest paths"
-        yield from self.own.listed(network)
+        if self.is_broken:
+            yield "tagger:   the run's rules break them: no lossless class has a cycle"
+            yield f"cheapest: {self._cheapest}"
+            return
+        yield from self.own.listed(network, SHOWN_CYCLES)
+        if self.is_broken is False:
+            yield "tagger:   the run's rules do not break them all"
         if self.judged.entries:
             count, turns = self.shortest.count, self.shortest.turns
             yield f"{BELOW}all shortest paths: {count}, in {turns} turns"
@@ -228,6 +237,8 @@ class Prevention(Readable):
             if self.fixed and self.fixed.cycles:
                 return "let flows with fixed paths follow the routes, which have no cycle"
             return "no change: the routes have no cycle"
+        if self.is_broken:
+            return "no change: the run cannot deadlock in a cycle"
         if not self.changes:
             return "none of these can be applied"
         best = self.changes[0]
@@ -274,7 +285,13 @@ def prevent_run(spec: RunSpec, types: Catalogue, root: str = "") -> Prevention:
     except UserError:  # such as traffic around a cycle where there is none: the run reports it
         return found
     paths = [path.tolist()[1:-1] for path in flows.paths.values()]
-    found = replace(found, fixed=_fixed(found.judged, paths), flows=len(paths))
+    graph = _with_paths(found.judged, paths)
+    adds = graph.number_of_edges() > found.own.turns
+    found = replace(found, fixed=Counted.of(graph) if adds else None, flows=len(paths))
+    if has_rules(setting):
+        used = set(flows.classes.tolist())
+        is_broken = not is_lossless_cycle(setting, network, graph.edges, used)
+        return replace(found, is_broken=is_broken, no_tags="it has some")
     try:
         tags_of(spec, types)
     except UserError as error:
@@ -282,13 +299,12 @@ def prevent_run(spec: RunSpec, types: Catalogue, root: str = "") -> Prevention:
     return found
 
 
-def _fixed(judged: Judged, paths: Collection[Sequence[int]]) -> Counted | None:
-    """The cycles of routes with fixed paths, of switches; None if these add no turn."""
+def _with_paths(judged: Judged, paths: Collection[Sequence[int]]) -> nx.DiGraph[Egress]:
+    """The dependencies of routes, and of fixed paths, of switches."""
     graph = judged.graph()
-    before = graph.number_of_edges()
     for path in paths:
         graph.add_edges_from(itertools.pairwise(itertools.pairwise(path)))
-    return Counted.of(graph) if graph.number_of_edges() > before else None
+    return graph
 
 
 def _how_many(cut: Cut[Any]) -> str:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyorch.addons.lab.drive import refuse_bundles
-from pyorch.addons.lab.explicit import tables_of_run
 from pyorch.addons.lab.rules import AGENT, KEY
 from pyorch.addons.lab.updown import UpDown, most_bounces, orders
 from pyorch.base.errors import Problem, UserError
@@ -37,15 +36,13 @@ class Tags:
     """Rules for a network. classes: lossless ones, in the order in which paths use them.
 
     lossy: the class of frames that turn up again in the last of these. ups: for each switch with
-    neighbours above it their names, in order. mask: of all lossless classes. agents: those of the
-    run, and the tagger.
+    neighbours above it their names, in order. mask: of all lossless classes.
     """
 
     classes: tuple[int, ...]
     lossy: int
     ups: tuple[tuple[str, tuple[str, ...]], ...]
     mask: int
-    agents: tuple[str, ...]
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
@@ -75,7 +72,7 @@ class Tags:
     def content(self) -> dict[str, Any]:
         """The tables with which an experiment uses the rules."""
         settings = {section: {key: value} for section, key, value in self.settings}
-        return {"agents": list(self.agents), **settings, "node": self.nodes}
+        return {"agents": [AGENT], **settings, "node": self.nodes}
 
 
 def bounces(path: Sequence[int], updown: UpDown) -> int:
@@ -103,9 +100,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
         raise UserError([Problem(_WHERE, what, "flows of one lossless class")])
     first = used.pop()
     count, order = fewest_classes(network, given)
-    agents = tables_of_run(spec, types).get("agents", ())
-    own = tuple(dict.fromkeys([*agents, AGENT]))
-    return make_tags(network, order, range(first, first + count), mask, own)
+    return make_tags(network, order, range(first, first + count), mask)
 
 
 def fewest_classes(network: Topology, given: Sequence[Sequence[int]]) -> tuple[int, UpDown]:
@@ -126,13 +121,11 @@ def _classes(mask: int) -> set[int]:
     return {cls for cls in range(N_CLASSES) if mask >> cls & 1}
 
 
-def make_tags(
-    network: Topology, updown: UpDown, classes: range, mask: int, agents: tuple[str, ...]
-) -> Tags:
+def make_tags(network: Topology, updown: UpDown, classes: range, mask: int) -> Tags:
     """Return the rules by which frames take the next of some classes each time they turn up again.
 
-    updown: the order of the switches. mask: of the present lossless classes. agents: those of the
-    run, and the tagger. Raises UserError if there are not enough classes.
+    updown: the order of the switches. mask: of the present lossless classes. Raises UserError if
+    there are not enough classes.
     """
     mask |= sum(1 << cls for cls in classes if cls < N_CLASSES)
     free = [cls for cls in range(N_CLASSES) if not mask >> cls & 1]
@@ -149,4 +142,4 @@ def make_tags(
         (names[switch], tuple(names[one] for one in sorted(above[switch])))
         for switch in sorted(above)
     )
-    return Tags(tuple(classes), free[0], ups, mask, agents)
+    return Tags(tuple(classes), free[0], ups, mask)
