@@ -25,6 +25,7 @@ from pyorch.cli.main import init
 from pyorch.cli.tasks import VERBS
 from pyorch.cli.verb import Declared, installed
 from tools.notebooks import notebooks as notebooks_of
+from tools.pictures import page_of
 
 if TYPE_CHECKING:
     from pyorch.build.schema import TypeInfo
@@ -40,6 +41,7 @@ EXPLANATION = (
     "performance",
     "other-simulators",
 )
+SCHEMES = ("pfc", "gfc", "cbfc", "pffc", "sfc", "bfc", "dcfit", "dsh", "rdma", "trimming", "llr")
 RESULTS = ("gallery", "bakeoff", "reproduction")
 WRITTEN = ("commands", "reference", "modules", "attributes")
 """Pages written from the code that only the site has."""
@@ -176,7 +178,7 @@ def _linked(text: str) -> str:
 def onward(module: str, pages: Collection[str], types: Sequence[TypeInfo]) -> str:
     """Return the last section of a module's page: its attributes, and the studies that test it."""
     links = [f"attributes-{module}"] if any(info.group == module for info in types) else []
-    links += [f"/studies-{module}"] if f"studies-{module}" in pages else []
+    links += [f"/{about}"] if (about := page_of(module, pages)) else []
     links += ["/bakeoff"] if "bakeoff" in pages else []
     listed = ", ".join(f":doc:`{name}`" for name in links)
     return f"\nFurther\n~~~~~~~\n\n{listed}\n" if links else ""
@@ -224,15 +226,16 @@ def _option(key: str, declared: Declared) -> str:
 
 
 def index(pages: Sequence[str], notebooks: Sequence[str] = (), results: Sequence[Path] = ()) -> str:
-    """Return the navigation: tutorials, how-to guides, reference, explanation, studies."""
+    """Return the navigation: tutorials, guides, reference, explanation, schemes, studies."""
     studies = [name for name in pages if name.startswith("studies-")]
     tables = [f"{RESULT_TABLES}/{file.stem}" for file in results]
-    placed = {*TUTORIALS, *REFERENCE, *EXPLANATION, *RESULTS, *studies}
+    placed = {*TUTORIALS, *REFERENCE, *EXPLANATION, *SCHEMES, *RESULTS, *studies}
     groups: Mapping[str, Sequence[str]] = {
         "Tutorials": [START, *TUTORIALS, *notebooks],
         "How-to guides": [name for name in pages if name not in placed],
         "Reference": [*REFERENCE, *reference_pages(), *WRITTEN],
         "Explanation": EXPLANATION,
+        "Schemes": SCHEMES,
         "Studies": [*(name for name in RESULTS if name in pages), *studies, *tables],
     }
     there = {*pages, *notebooks, *tables, START, *reference_pages(), *WRITTEN}

@@ -83,6 +83,11 @@ def refresh(
     return changed, left
 
 
+def page_of(group: str, pages: Collection[str]) -> str | None:
+    """Return the name of the page about a group of studies: by topic, or of the scheme."""
+    return next((name for name in (f"studies-{group}", group) if name in pages), None)
+
+
 def gallery(paths: Paths) -> str:
     """Return the page of all pictures, as Markdown: by the question that their kind answers."""
     head = [
@@ -103,8 +108,8 @@ def gallery(paths: Paths) -> str:
     by_study = sorted(pictures(paths), key=lambda picture: (picture.study, picture.figure))
     for study, found in groupby(by_study, key=lambda picture: picture.study):
         experiment = load_experiment(study, paths=paths)
-        page = f"studies-{study.partition('/')[0]}.md"
-        name = f"[{study}]({page})" if (pages / page).is_file() else f"`{study}`"
+        about = page_of(study.partition("/")[0], [file.stem for file in pages.glob("*.md")])
+        name = f"[{study}]({about}.md)" if about else f"`{study}`"
         figures = {figure.name: figure for figure in experiment.figures}
         for picture in found:
             file = Path(os.path.relpath(picture.file, pages)).as_posix()

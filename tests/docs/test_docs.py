@@ -17,7 +17,7 @@ from pyorch.files.load import load_experiment
 from pyorch.report.runs import RUNS_FILE
 from tests.strategies import ROOT, SCHEMA
 from tools import tuned
-from tools.docs import build_site, commands, write_source
+from tools.docs import SCHEMES, build_site, commands, write_source
 from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
@@ -113,22 +113,32 @@ def test_pictures_of_studies_are_figures_that_there_are_and_are_shown() -> None:
 
 
 def test_study_pages_have_pictures_and_answers() -> None:
-    """Every page shows a figure of its studies, and a section of a study opens with its answer."""
-    for page in sorted(ROOT.glob("docs/studies-*.md")):
-        text, group = page.read_text(encoding="utf-8"), page.stem.removeprefix("studies-")
-        assert re.search(rf"^!\[.+\]\(.*/{group}\.[\w-]+\.[\w-]+\.png\)$", text, re.MULTILINE), page
+    """Every page shows a figure of a study, and a section of a study opens with its answer."""
+    schemes = [ROOT / "docs" / f"{name}.md" for name in SCHEMES]
+    for page in (*sorted(ROOT.glob("docs/studies-*.md")), *schemes):
+        text = page.read_text(encoding="utf-8")
+        assert re.search(r"^!\[.+\]\(.*/[\w-]+\.[\w-]+\.[\w-]+\.png\)$", text, re.MULTILINE), page
         without = re.findall(r"^## (\S+/\S+): .*\n\n(?!\*\*.+[.]\*\*\n)", text, re.MULTILINE)
         assert without == [], page
 
 
 def test_no_page_is_longer_than_one_reads() -> None:
-    """1,500 words, 2,000 where one looks things up; tables are in docs/results."""
+    """1,500 words, 2,000 where one looks things up, 800 of a scheme; docs/results has tables."""
     words = {
         page.stem: len(page.read_text(encoding="utf-8").split())
         for page in sorted(ROOT.glob("docs/*.md"))
     }
-    assert words
-    assert {name: n for name, n in words.items() if n > (2000 if name in LONG else 1500)} == {}
+    most = dict.fromkeys(words, 1500) | dict.fromkeys(LONG, 2000) | dict.fromkeys(SCHEMES, 800)
+    assert {name: n for name, n in words.items() if n > most[name]} == {}
+
+
+def test_a_page_of_a_scheme_says_when_it_fails() -> None:
+    """Below what was found, in bold; and each entry of its studies is an answer, a sentence."""
+    for name in SCHEMES:
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        assert re.search(r"^\*\*.+\.\*\*.*?^## When (it fails|they fail)$", text, re.M | re.S), name
+        entries = re.findall(r"^- `[\w-]+/[\w-]+`: (.*)$", text, re.MULTILINE)
+        assert [one for one in entries if not re.fullmatch(r"[A-Z].+\.", one)] == []
 
 
 def test_the_page_of_tuned_schemes_is_that_of_their_files() -> None:

@@ -49,5 +49,6 @@ def test_named_studies_exist() -> None:
     commands = re.findall(r"^invoke (?:show|experiment) (\S+)", README, re.MULTILINE)
     assert commands
     assert set(commands) <= studies
-    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("studies-*"))
-    assert [name for name in sorted(studies) if f"## {name}:" not in pages] == []
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    told = re.findall(r"^(?:## |- `)([\w-]+/[\w-]+)`?: ", pages, re.MULTILINE)
+    assert sorted(told) == sorted(studies)

@@ -20,6 +20,7 @@ from pyorch.base.reading import read_toml
 from pyorch.report.quantities import show_text
 from tests.inputs import ROOT
 from tests.shipped import MARKS, studies
+from tools.docs import SCHEMES
 from tools.reproduction.page import Row, from_csv
 from tools.reproduction.published import load_published
 
@@ -125,7 +126,9 @@ def test_only_what_is_printed_is_called_published() -> None:
     A pure number is one in a unit that metrics do not know (bits); then `says` has the document's.
     Of a document that was read as well (`others`), the page of its studies has the number.
     """
-    shown = [*(ROOT / "docs").glob("studies-*.md"), *(ROOT / "docs" / "results").glob("*.md")]
+    docs = ROOT / "docs"
+    schemes = [docs / f"{name}.md" for name in SCHEMES]
+    shown = [*docs.glob("studies-*.md"), *schemes, *(docs / "results").glob("*.md")]
     pages = [page.read_text(encoding="utf-8") for page in shown]
     published = load_published(default_paths().published)
     for name, study in studies().items():
