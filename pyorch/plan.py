@@ -48,6 +48,7 @@ class RunSpec:
     metrics: tuple[Metric, ...] = ()
     around: Around | None = field(default=None, repr=False)
     time_limit: int | None = field(default=None, repr=False)
+    _hashes: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -74,7 +75,9 @@ class RunSpec:
         fingerprint: of the built modules; what of it concerns this run counts, so that a result is
         never taken from older code, and stays when other code changes.
         """
-        return _hash(self._around(), self.seed, fingerprint)
+        if fingerprint not in self._hashes:
+            self._hashes[fingerprint] = _hash(self._around(), self.seed, fingerprint)
+        return self._hashes[fingerprint]
 
     @property
     def types(self) -> frozenset[str]:

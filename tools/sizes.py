@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 385, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_555, "traffic"),
+    _feature("traffic", 2_565, "traffic"),
     _feature("kinds of one's own, and add-ons", 340, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_655, "base"),
     _feature("a run", 1_110, "run"),

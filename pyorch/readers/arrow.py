@@ -21,10 +21,7 @@ STARTS = {f"start_{unit}": scale for unit, scale in TIMES.items()}
 """Columns of starts, and the ps of their unit."""
 REQUIRED = {"src", "dst", "size"}
 COLUMNS = REQUIRED | {"class", *STARTS}
-_UNPLAIN = (
-    *(b'"', b"#", b"\0", b"0x", b"0X", b", ", b",\t", b" ,", b"\t,"),
-    *(b"\n ", b"\n\t", b"\n\r", b"\n\n"),
-)
+_UNPLAIN = (b'"', b"#", b"\0", b"0x", b"0X", b" ", b"\t", b"\n\r", b"\n\n")
 """What a CSV file may have that Arrow would read otherwise than we do."""
 
 
@@ -191,9 +188,8 @@ def listed(table: Any, tell: Tell) -> MessageList | None:
     ends: Integers = np.zeros(0, dtype=np.int64)
     if chunks:
         both = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
-        used, ends = in_order(
-            both.dictionary.to_pylist(), np.asarray(both.indices).astype(np.int64)
-        )
+        indices = _values(pa.chunked_array([both.indices])).astype(np.int64)
+        used, ends = in_order(both.dictionary.to_pylist(), indices)
     src, dst = np.split(ends, 2)
     sizes, starts, classes = columns
     return MessageList(used, src, dst, sizes, starts, classes, np.arange(1, table.num_rows + 1))
@@ -212,8 +208,10 @@ def _checked(column: Any, limits: list[int], tell: Tell, name: str) -> Integers 
     if not pa.types.is_integer(column.type):
         tell(name, f"the column is {column.type}", allowed, None)
         return None
-    absent = _values(column.is_null().cast(pa.int8())) > 0
-    values = _values(column.fill_null(least))
+    values, absent = _values(column), np.zeros(len(column), dtype=bool)
+    if column.null_count:
+        absent = _values(column.is_null().cast(pa.int8())) > 0
+        values[absent] = least
     wrong = (values < least) | (values > most // scale) | (absent if name == "size" else False)
     if wrong.any():
         row = int(np.argmax(wrong))

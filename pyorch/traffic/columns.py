@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,10 @@ from pyorch.base.units import format_bytes, format_time, rounded_bytes
 from pyorch.network.topology import Topology
 from pyorch.readers.records import ABSENT, Integers, MessageList
 from pyorch.traffic.base import Block, Check, TrafficTable, node_numbers
+
+_known: dict[str, Integers] = {}
+_MOST_KNOWN = 16
+"""Columns whose numbers are kept beside their text."""
 
 
 class Columns(Table):
@@ -85,15 +88,23 @@ def _text(values: Integers) -> str:
     written = pa.BufferOutputStream()
     table = pa.Table.from_arrays([column], ["numbers"])
     csv.write_csv(table, written, csv.WriteOptions(include_header=False))
-    return str(written.getvalue().to_pybytes().decode().rstrip().replace("\n", " "))
+    text = str(written.getvalue().to_pybytes().decode().rstrip().replace("\n", " "))
+    _keep(text, np.array(values, dtype=np.int64))
+    return text
 
 
-@functools.lru_cache(maxsize=16)
 def _numbers(text: str) -> Integers:
     """Return numbers from their text, not to be changed: several look at the same columns."""
-    found = np.fromstring(text, dtype=np.int64, sep=" ")
-    found.setflags(write=False)
-    return found
+    if text not in _known:
+        _keep(text, np.fromstring(text, dtype=np.int64, sep=" "))
+    return _known[text]
+
+
+def _keep(text: str, numbers: Integers) -> None:
+    numbers.setflags(write=False)
+    _known[text] = numbers
+    if len(_known) > _MOST_KNOWN:
+        del _known[next(iter(_known))]
 
 
 def _ends_of(network: Topology) -> str:
