@@ -22,10 +22,7 @@ from tools.notebooks import notebooks
 from tools.pictures import gallery, pictures, refresh
 
 #: Pages in which one looks things up, or of which results write a part.
-LONG = (
-    *("architecture", "bakeoff", "flows", "performance", "reliability", "reproduction"),
-    "studies-ai",
-)
+LONG = ("architecture", "flows", "reproduction")
 
 
 @pytest.mark.slow
