@@ -61,7 +61,7 @@ FEATURES = (
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_150, "explain cli/explain.py"),
+    _feature("explain", 2_310, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
     _feature(

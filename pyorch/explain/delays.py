@@ -4,13 +4,17 @@ The last frame of a flow arrived when it did because of what was before it: its 
 last link, the wait for that link, its way there, or the frame of its flow that left just before it.
 Followed back to the start of the flow, these intervals follow each other without a gap, so that
 they add up to the time the flow took. The waits are what it lost; each has one cause.
+
+Messages of a connection share queue pairs: their packets have consecutive numbers there, in the
+order of their starts. At the sender the path of a message goes on through what its queue pair sent
+before it, back to the message's start.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +30,11 @@ if TYPE_CHECKING:
 
 TABLES = ("frame", "pause_tree", "pause", "drop", "flow_rate")
 """What the run must have recorded, at all ports."""
+OF_FLOW = (
+    *("flow", "src", "dst", "class", "size_bytes", "start_ps", "finish_ps", "ideal_ps"),
+    "delivered_bytes",
+)
+"""Columns of the table `flow`."""
 RATE_CONTROL, WINDOW_CONTROL = "ns3::rdma::RateControl", "ns3::rdma::WindowControl"
 """Congestion controls without a window are below the first, and not below the second."""
 DATA, ACK, NACK = 0, 1, 2
@@ -37,6 +46,7 @@ HOSTS, SWITCHES, QUEUE_PAIR = "ns3::rdma::Host", "ns3::lossless::Switch", "ns3::
 PAUSES, RECEIVER = "pauses", "a slow receiver"
 AT_SENDER, AT_RECEIVER = "other flows of its sender", "other flows to its receiver"
 COLLISIONS, CONTROL = "other flows between switches", "control frames"
+CONNECTION = "other messages of its connection"
 WITHHELD, RATE, WINDOW = "a port's rate or credit", "its sender's rate", "its sender's window"
 TIMEOUT, REPEATS, ELSEWHERE = "a timer", "frames sent again", "unknown"
 LOSS = "a loss, until a NACK"
@@ -46,6 +56,7 @@ CAUSES: Mapping[str, str] = {
     AT_SENDER: "frames of other flows of the same sender went first",
     AT_RECEIVER: "frames of other flows to the same receiver went first",
     COLLISIONS: "frames of other flows went first, on a link between switches",
+    CONNECTION: "frames of other messages of the same queue pairs went first",
     CONTROL: "ACKs and control frames went first",
     WITHHELD: "the line was idle: a flow control's rate or credit kept the frame",
     RATE: "the line was idle: a congestion control, a cap or a flow control kept the sender",
@@ -60,6 +71,9 @@ CAUSES: Mapping[str, str] = {
 Place = tuple[int, int]
 """A node and the peer to which its port leads; peer -1: the node itself."""
 Integers = npt.NDArray[np.int64]
+Packet = tuple[int, int]
+"""A queue pair and the number of a packet."""
+MOST_PSN = 1 << 62
 
 
 @dataclass
@@ -67,9 +81,9 @@ class Delay:
     """The time of a flow, divided. Times in ps, sizes in bytes.
 
     end: when the last bit was received, or the run's end (`finished` False). ideal: of the flow on
-    an idle network, -1 if it is unknown. own: what its own frames took on the critical path. parts:
-    its waits, by cause and place: end - start = own + their sum, exactly. waits_for: what a flow
-    that did not finish waits for at the end.
+    an idle network, -1 if it is unknown. queue_pair: that carries it, or its first share. own: what
+    its own frames took on the critical path. parts: its waits, by cause and place: end - start =
+    own + their sum, exactly. waits_for: what a flow that did not finish waits for at the end.
     """
 
     flow: int
@@ -80,6 +94,7 @@ class Delay:
     end: int
     ideal: int
     finished: bool
+    queue_pair: int
     own: int = 0
     waits_for: tuple[str, Place] | None = None
     parts: dict[tuple[str, Place], int] = field(default_factory=lambda: defaultdict(int))
@@ -96,9 +111,10 @@ class Delay:
 
     @property
     def hidden(self) -> int:
-        """Time that it waited although a slower link, or a shorter last frame, made up for it.
+        """Time that it waited although others made up for: a slower link, a frame, a share.
 
-        It is ideal - own: 0 where all links of its path have one rate, and if it did not finish.
+        It is ideal - own: 0 where all links of its path have one rate, and if it did not finish;
+        less if its shares need more headers.
         """
         return self.ideal - self.own if self.finished and self.ideal >= 0 else 0
 
@@ -145,23 +161,37 @@ class _Port:
             yield now, until
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """The packets of a message, or of its share, on a queue pair: first to end - 1. size: bytes."""
+
+    message: int
+    queue_pair: int
+    size: int
+    first: int = 0
+    end: int = MOST_PSN
+
+
 @dataclass(slots=True, eq=False)
 class _Row:
     """A data frame at an egress [ps]. arrived: at the peer, ready to be sent on.
 
-    before: its row at the hop before. previous: the row of its flow that left by this egress, or by
-    any of the sending host's, just before it. repeated: its packet had been sent before.
+    before: its row at the hop before. previous: the row of its flow that left by this egress just
+    before it; at the sending host that of its flow or queue pair by any egress. repeated: its
+    packet had been sent before. back: the sender went back to it.
     """
 
     node: int
     peer: int
-    psn: int
+    packet: Packet
+    flow: int
     begin: int
     end: int
     arrived: int
     before: _Row | None
     previous: _Row | None
     repeated: bool
+    back: bool
 
 
 class _Frames:
@@ -190,6 +220,8 @@ class _Frames:
         self.paused = any(
             name.endswith("pauses_sent") and value for name, value in run.summary.items()
         )
+        flows: Any = run.table("flow")
+        self.flow = {name: np.asarray(flows[name]).astype(np.int64) for name in OF_FLOW}
         table: Any = run.table("frame")
         order = np.argsort(np.asarray(table["time_ps"]), kind="stable")
         names = ("time_ps", "node", "peer", "kind", "flow", "psn", "bytes")
@@ -327,69 +359,181 @@ class _Frames:
 
     def delays(self) -> Iterator[Delay]:
         """Of every flow that started, in the order of their numbers."""
-        table: Any = self.run.table("flow")
-        names = ("flow", "src", "dst", "class", "size_bytes", "start_ps", "finish_ps", "ideal_ps")
-        columns = [np.asarray(table[name]).astype(np.int64).tolist() for name in names]
+        columns = [self.flow[name].tolist() for name in OF_FLOW[:-1]]
         mine = np.isin(self.rows["kind"], (DATA, ACK, NACK))
-        by_flow = np.flatnonzero(mine)[np.argsort(self.rows["flow"][mine], kind="stable")]
-        flows = self.rows["flow"][by_flow]
-        for flow, src, dst, cls, size, start, finish, ideal in zip(*columns, strict=True):
-            if 0 <= start < self.run.end_ps:
-                low, high = np.searchsorted(flows, [flow, flow + 1])
-                end = finish if finish >= 0 else self.run.end_ps
-                delay = Delay(flow, src, dst, size, start, end, ideal, finish >= 0)
-                _Walk(self, delay, cls, by_flow[low:high]).go()
-                yield delay
+        by_pair = np.flatnonzero(mine)[np.argsort(self.rows["flow"][mine], kind="stable")]
+        pairs = self.rows["flow"][by_pair]
+        pieces = self._pieces()
+        groups: dict[int, dict[int, list[_Piece]]] = defaultdict(dict)  # by queue pair, by flow
+        for flow, some in pieces.items():
+            groups[some[0].queue_pair][flow] = some
+        found: dict[int, Delay] = {}
+        started = {
+            flow: (Delay(flow, src, dst, size, start, end, ideal, finish >= 0, 0), cls)
+            for flow, src, dst, cls, size, start, finish, ideal in zip(*columns, strict=True)
+            if 0 <= start < self.run.end_ps
+            for end in [finish if finish >= 0 else self.run.end_ps]
+        }
+        for queue_pair, flows in groups.items():
+            carrying = {piece.queue_pair for some in flows.values() for piece in some}
+            cuts = (np.searchsorted(pairs, [one, one + 1]) for one in carrying)
+            rows = np.sort(np.concatenate([by_pair[low:high] for low, high in cuts]))
+            sent = _Sent(self, flows, rows)
+            for flow in flows:
+                delay, cls = started[flow]
+                delay.queue_pair = queue_pair
+                _Walk(self, sent, delay, cls).go()
+                found[flow] = delay
+        yield from (found[flow] for flow in sorted(found))
+
+    def _pieces(self) -> dict[int, list[_Piece]]:
+        """What queue pairs carry of each flow that started, its own part first."""
+        start, finish = self.flow["start_ps"], self.flow["finish_ps"]
+        started = np.flatnonzero((start >= 0) & (start < self.run.end_ps)).tolist()
+        sizes: dict[int, int] = dict(enumerate(self.flow["size_bytes"].tolist()))
+        whole = {flow: [_Piece(flow, flow, sizes[flow])] for flow in started}
+        made = self.run.flows.connections
+        if made is None:
+            return whole
+        carrier = dict(zip(made.flows.tolist(), made.queue_pairs.tolist(), strict=True))
+        shares: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        divided = zip(made.messages.tolist(), made.sizes.tolist(), strict=True)
+        for share, (flow, size) in enumerate(divided, start=len(sizes)):
+            shares[flow].append((share, size))
+            sizes[flow] -= size
+        # of those that start at once the first one is there first
+        there = np.where(finish < 0, MOST_PSN, finish)
+        order = np.lexsort((-self.flow["delivered_bytes"], there, start)).tolist()
+        next_: dict[int, int] = defaultdict(int)
+        paired = set(made.owners.tolist()) | set(carrier)
+        for flow in order:
+            if flow not in whole or flow not in paired:
+                continue
+            whole[flow] = []
+            for part, size in [(flow, sizes[flow]), *shares[flow]]:
+                pair = carrier.get(part, part)
+                first, end = next_[pair], next_[pair] + -(-size // self.payload)
+                whole[flow].append(_Piece(flow, pair, size, first, end))
+                next_[pair] = end
+        return whole
+
+
+class _Sent:
+    """The frames of a connection's queue pairs, or of those that share its messages.
+
+    rows: of each message, in the order of time. last: what each queue pair sent last. answers: when
+    its sender received some, and which packet they expect next.
+    """
+
+    def __init__(
+        self, frames: _Frames, flows: Mapping[int, Sequence[_Piece]], rows: Integers
+    ) -> None:
+        self.flows = flows
+        self.rows: dict[int, list[_Row]] = {flow: [] for flow in flows}
+        self.last: dict[int, _Row] = {}
+        self.bytes: dict[int, int] = {}  # of the last frame of each queue pair
+        self.next: dict[int, int] = defaultdict(int)  # psn
+        self.answers: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.sent: set[Packet] = set()
+        pieces: dict[int, list[_Piece]] = defaultdict(list)
+        for some in flows.values():
+            for piece in some:
+                pieces[piece.queue_pair].append(piece)
+        for some in pieces.values():
+            some.sort(key=lambda piece: piece.first)
+        self._firsts = {pair: [piece.first for piece in some] for pair, some in pieces.items()}
+        self._pieces = pieces
+        names = ("node", "peer", "kind", "flow", "psn", "bytes", "time_ps", "end", "arrived")
+        columns = (frames.rows[name][rows].tolist() for name in names)
+        self._read(frames, zip(*columns, strict=True))
+        for answers in self.answers.values():
+            answers.sort()
+
+    def _read(self, frames: _Frames, rows: Any) -> None:
+        """Make the rows, in the order of time, and note what arrived where."""
+        is_host = frames.is_host
+        arrivals: dict[tuple[int, Packet], list[_Row]] = defaultdict(list)
+        left: dict[tuple[int, int, int], _Row] = {}
+        of_flow: dict[int, _Row] = {}
+        for node, peer, kind, pair, psn, size, begin, end, arrived in rows:
+            if kind != DATA:
+                if is_host[peer]:
+                    self.answers[pair].append((arrived, psn))
+                continue
+            packet, flow = (pair, psn), self._piece_of(pair, psn).message
+            here = reversed(arrivals.get((node, packet), ()))
+            came = next((one for one in here if one.arrived <= begin), None)
+            repeated = packet in self.sent if came is None else came.repeated
+            back = False
+            if is_host[node]:
+                before = self.last.get(pair)
+                back = before is not None and psn <= before.packet[1]
+                ahead = (one for one in (of_flow.get(flow), before) if one is not None)
+                previous = max(ahead, key=lambda one: one.begin, default=None)
+                self.next[pair], self.bytes[pair] = max(self.next[pair], psn + 1), size
+            else:
+                previous = left.get((node, peer, flow))
+            row = _Row(
+                node, peer, packet, flow, begin, end, arrived, came, previous, repeated, back
+            )
+            if is_host[node]:
+                self.last[pair] = of_flow[flow] = row
+            else:
+                left[node, peer, flow] = row
+            if came is None:
+                self.sent.add(packet)
+            if not is_host[peer]:
+                arrivals[frames.network.far(peer), packet].append(row)
+            self.rows[flow].append(row)
+
+    def _piece_of(self, pair: int, psn: int) -> _Piece:
+        """The piece to which a packet belongs."""
+        return self._pieces[pair][bisect_right(self._firsts[pair], psn) - 1]
+
+    def left_of(self, pair: int, psn: int, payload: int) -> int:
+        """Bytes of a piece from a packet on; of an endless one, those of a packet."""
+        piece = self._piece_of(pair, psn)
+        return piece.size - (psn - piece.first) * payload if piece.size else payload
+
+    @cached_property
+    def ports(self) -> dict[Place, _Port]:
+        """All frames of the queue pairs, by egress; none if they carry a single message."""
+        found: dict[Place, list[_Row]] = defaultdict(list)
+        if len(self.flows) > 1:
+            rows = (row for some in self.rows.values() for row in some)
+            for row in sorted(rows, key=lambda row: row.begin):
+                found[row.node, row.peer].append(row)
+        return {
+            place: _Port(
+                np.array([row.begin for row in some]),
+                np.array([row.end for row in some]),
+                np.ones(len(some), dtype=np.bool_),
+            )
+            for place, some in found.items()
+        }
 
 
 class _Walk:
     """The critical path of a flow, from its end back to its start."""
 
-    def __init__(self, frames: _Frames, delay: Delay, cls: int, rows: Integers) -> None:
-        self.frames, self.delay, self.cls = frames, delay, cls
-        names = ("node", "peer", "kind", "psn", "bytes", "time_ps", "end", "arrived")
-        self.answers: list[int] = []
-        self.next = self.acknowledged = 0  # psn
-        self.owed = 0  # bytes of the sender's last frame
+    def __init__(self, frames: _Frames, sent: _Sent, delay: Delay, cls: int) -> None:
+        self.frames, self.sent, self.delay, self.cls = frames, sent, delay, cls
+        self.rows = sent.rows[delay.flow]
         self.last: dict[int, _Row] = {}  # of each node
-        self.coming: dict[int, _Row] = {}  # by psn: what was on its last link at the end
-        self.got: set[int] = set()
-        self.sent: set[int] = set()
+        self.coming: dict[Packet, _Row] = {}  # what was on its last link at the end
+        self.got: set[Packet] = set()
+        self.pair = delay.queue_pair  # which waits at the end
         self.lost = False  # what the receiver waits for
         self.final: _Row | None = None
-        self._read(zip(*(frames.rows[name][rows].tolist() for name in names), strict=True))
-        self.answers.sort()
-
-    def _read(self, rows: Any) -> None:
-        """Make the flow's rows, in the order of time, and note what arrived where."""
-        arrivals: dict[tuple[int, int], list[_Row]] = defaultdict(list)
-        left: dict[Place, _Row] = {}
-        delay, is_host = self.delay, self.frames.is_host
-        for node, peer, kind, psn, size, begin, end, arrived in rows:
-            if kind != DATA:
-                if is_host[peer]:
-                    self.answers.append(arrived)
-                    if arrived <= delay.end:
-                        self.acknowledged = max(self.acknowledged, psn)
+        for row in self.rows:
+            self.last[row.node] = row
+            if not frames.is_host[row.peer]:
                 continue
-            if is_host[node]:
-                self.next, self.owed = max(self.next, psn + 1), size
-            at = (-1, -1) if is_host[node] else (node, peer)
-            here = reversed(arrivals.get((node, psn), ()))
-            came = next((one for one in here if one.arrived <= begin), None)
-            repeated = psn in self.sent if came is None else came.repeated
-            row = _Row(node, peer, psn, begin, end, arrived, came, left.get(at), repeated)
-            left[at] = self.last[node] = row
-            if came is None:
-                self.sent.add(psn)
-            if not is_host[peer]:
-                arrivals[self.frames.network.far(peer), psn].append(row)
-            elif arrived <= delay.end:
-                self.got.add(psn)
+            if row.arrived <= delay.end:
+                self.got.add(row.packet)
                 self.final = row if self.final is None else max(self.final, row, key=_arrived)
             else:
-                self.coming.setdefault(psn, row)
-        self.arrivals = arrivals
+                self.coming.setdefault(row.packet, row)
 
     def go(self) -> None:
         """Fill in the parts of the delay."""
@@ -409,13 +553,22 @@ class _Walk:
             if delay.end > row.arrived:  # it takes what is in its buffer at its own rate
                 delay.parts[RECEIVER, (delay.dst, -1)] += delay.end - row.arrived
         while row is not None:
-            delay.own += 0 if row.repeated else row.end - row.begin
-            if row.repeated:
-                delay.parts[REPEATS, (row.node, -1)] += row.end - row.begin
+            self._take(row)
             following = self._step(row)
-            if not delay.finished and delay.parts and row is self.coming.get(row.psn):
+            if not delay.finished and delay.parts and row is self.coming.get(row.packet):
                 delay.waits_for = self._most()  # as will the frame after the one on its way
             row = following
+
+    def _take(self, row: _Row) -> None:
+        """Account for the time of a frame."""
+        delay = self.delay
+        time = max(0, min(row.end, delay.end) - max(row.begin, delay.start))
+        if row.flow == delay.flow and not row.repeated:
+            delay.own += time
+        elif time > 0:
+            other = row.flow != delay.flow
+            part = (CONNECTION, (row.node, row.peer)) if other else (REPEATS, (row.node, -1))
+            delay.parts[part] += time
 
     def _most(self) -> tuple[str, Place]:
         """The part that is the longest so far."""
@@ -442,6 +595,10 @@ class _Walk:
         node, peer = place
         port = frames.ports.get(place)
         data, control = port.taken(since, until) if port is not None else (0, 0)
+        connection = self.sent.ports.get(place)
+        if connection is not None and (shared := connection.taken(since, until)[0]):
+            parts[CONNECTION, place] += shared
+            data -= shared
         if data:
             cause = (
                 AT_SENDER
@@ -491,9 +648,10 @@ class _Walk:
         node, peer = place
         if not self.frames.is_host[node]:
             return ELSEWHERE if peer < 0 else WITHHELD
-        answered = bisect_right(self.answers, until)
-        answer = self.answers[answered - 1] if answered else -1
-        goes_back = row is not None and row.previous is not None and row.psn <= row.previous.psn
+        answers = self.sent.answers.get(self.pair if row is None else row.packet[0], [])
+        answered = bisect_right(answers, (until, MOST_PSN))
+        answer = answers[answered - 1][0] if answered else -1
+        goes_back = row is not None and row.back
         if row is not None and answer >= late:
             return LOSS if goes_back else WINDOW
         own = WITHHELD if self.frames.gated else RATE
@@ -508,52 +666,56 @@ class _Walk:
 
         A window that is not of the traffic is unknown: then it counts if anything is in flight.
         """
-        frames, delay = self.frames, self.delay
-        in_flight = self.next - self.acknowledged
-        sent = [row.begin for node, row in self.last.items() if frames.is_host[node]]
-        if in_flight <= 0 or not frames.is_due(delay.flow, max(sent), self.owed, until):
+        frames, sent, pair = self.frames, self.sent, self.pair
+        known = (psn for time, psn in sent.answers.get(pair, ()) if time <= self.delay.end)
+        next_ = sent.next[pair]
+        in_flight = next_ - max(known, default=0)
+        if in_flight <= 0:
+            return False
+        if not frames.is_due(pair, sent.last[pair].begin, sent.bytes[pair], until):
             return False
         if frames.controls_window or frames.window_bdps > 0:
             return True
         payload = frames.payload
-        rest = delay.size - self.next * payload if delay.size else payload
-        window = int(frames.run.flows.windows[delay.flow])
+        rest = sent.left_of(pair, next_, payload)
+        window = int(frames.run.flows.windows[self.delay.flow])
         return 0 < window < in_flight * payload + min(rest, payload)
 
     def _stuck(self) -> _Row | None:
         """Account for what a flow that is not finished waits for; return its row before that."""
         delay = self.delay
-        wanted = 0
-        while wanted in self.got:
-            wanted += 1
-        copies = (row for rows in self.arrivals.values() for row in rows if row.psn == wanted)
-        known = [row for row in copies if not self._is_lost(row)]
+        for piece in self.sent.flows[delay.flow]:
+            wanted = piece.queue_pair, piece.first
+            while wanted in self.got:
+                wanted = piece.queue_pair, wanted[1] + 1
+            if wanted[1] < piece.end:
+                break
+        self.pair = wanted[0]
+        copies = (row for row in self.rows if row.packet == wanted)
+        known = [r for r in copies if not self.frames.is_host[r.peer] and not self._is_lost(r)]
         coming = self.coming.get(wanted)
         if coming is not None and not self._is_lost(coming):
-            delay.own += delay.end - coming.end
+            delay.own += max(0, delay.end - coming.end)
             return coming
-        self.lost = wanted in self.sent and not known
+        self.lost = wanted in self.sent.sent and not known
         if not known:
-            rows = [row for node, row in self.last.items() if self.frames.is_host[node]]
-            if not rows:
-                return None
-            row = max(rows, key=_arrived)
-            delay.own += min(0, delay.end - row.end)
-            self._wait((row.node, row.peer), row.end, delay.end, None)
+            row = self.sent.last.get(self.pair)
+            if row is not None:
+                self._wait((row.node, row.peer), max(row.end, delay.start), delay.end, None)
             return row
         row = max(known, key=_arrived)
         node = self.frames.network.far(row.peer)
         there = self.last.get(node)
         place = (node, there.peer) if there is not None else (node, -1)
         came = min(row.arrived, delay.end)
-        delay.own += came - row.end
+        delay.own += max(0, came - row.end)
         self._wait(place, came, delay.end, None)
         return row
 
     def _is_lost(self, row: _Row) -> bool:
         """Whether a frame was dropped where it arrived."""
         node = self.frames.network.far(row.peer)
-        times = self.frames.drops.get((self.delay.flow, node), [])
+        times = self.frames.drops.get((row.packet[0], node), [])
         at = bisect_left(times, row.end)
         return at < len(times) and times[at] <= row.arrived
 

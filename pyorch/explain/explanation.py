@@ -48,7 +48,6 @@ from pyorch.setting.experiment import resolve_traces
 from pyorch.store.store import Store
 from pyorch.trace.capture import Captured, Options
 from pyorch.trace.request import MOST_FILES, find_run, run_again
-from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
     from pyorch.pipeline import Plan
@@ -220,7 +219,7 @@ def _of_delays(stage: _Stage) -> Slow:
     plan, store = stage.plan, stage.store
     types = plan.experiment.types
     assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-    if problems := [*_shared(stage), *_clocks(stage.spec.setting, types)]:
+    if problems := [*_clocks(stage.spec.setting, types)]:
         raise UserError(problems)
     hops = int(stage.known().get("data_hops") or 0)
     if hops > MOST_HOPS:
@@ -237,29 +236,6 @@ def _of_delays(stage: _Stage) -> Slow:
     return Slow(
         plan, store, stage.spec, told, stage.network, stage.simulated, found, tables_bytes=size
     )
-
-
-def _shared(stage: _Stage) -> Iterator[Problem]:
-    """Entries of traffic whose flows share connections: their frames do not tell the flow."""
-    setting = stage.spec.setting
-    shared = [at for at, entry in enumerate(setting.traffic) if entry.connection == "pair"]
-    if not shared:
-        return
-    duration = setting.run.duration
-    flows = traffic.flows(setting.traffic, stage.network, stage.spec.seed, duration)
-    if flows.connections is None:
-        return
-    made = flows.connections
-    follow = {*made.messages.tolist(), *made.flows.tolist()}
-    for entry in shared:
-        if count := len(follow & set(flows.of_entry(entry).tolist())):
-            yield Problem(
-                f"traffic.{entry}.connection",
-                f"{count:,} flows use the connection of another, and frames tell only the "
-                "connection",
-                'connection = "message"',
-                "explain the run with a connection for each message",
-            )
 
 
 def _clocks(setting: Setting, types: Catalogue) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ SHOWN = 10
 FEW = 3
 """And a sentence."""
 Part = tuple[str, Place]
-T = TypeVar("T", str, Part)
+T = TypeVar("T", str, int, Part)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Slow(Explained):
         ]
         if hidden:
             found.append(
-                f"Waits of {show(hidden, 'ps')} cost nothing: a slower link, or a short last "
-                "frame, would have kept the flow as long."
+                f"Waits of {show(hidden, 'ps')} cost nothing: a slower link, a short last frame "
+                "or another share would have kept the flow as long."
             )
         return found
 
     def tables(self) -> tuple[Table, ...]:
-        """By cause, by place and by flow; the most first."""
+        """By cause, by place, by queue pair if some carry several flows, and by flow."""
         whole = sum(one.waited for one in self.delays)
         causes: dict[str, int] = defaultdict(int)
         for (cause, _), time in self._sums(self.delays).items():
@@ -99,10 +99,7 @@ class Slow(Explained):
                 self._flow(one),
                 show(one.time, "ps") + ("" if one.finished else ", not finished"),
                 show(one.own + one.hidden, "ps"),
-                "; ".join(
-                    f"{show(time, 'ps')} {cause}, {self._place(place)}"
-                    for (cause, place), time in _most(one.parts)[:FEW]
-                ),
+                self._parts(one.parts),
             )
             for one in slowest
             if one.waited
@@ -110,7 +107,36 @@ class Slow(Explained):
         return (
             Table("By cause", ("Cause", "Waited", "Share", "Meaning"), of_causes),
             Table("By place", ("Where", "Waited", "Share", "Cause"), places),
+            *self._pairs(whole),
             Table("By flow", ("Flow", "Took", "Alone", "Waited most for"), flows),
+        )
+
+    def _pairs(self, whole: int) -> Iterator[Table]:
+        """What the flows of each queue pair lost, if any carries several."""
+        carried: dict[int, list[Delay]] = defaultdict(list)
+        for one in self.delays:
+            carried[one.queue_pair].append(one)
+        lost = {pair: sum(one.waited for one in some) for pair, some in carried.items()}
+        if len(carried) == len(self.delays):
+            return
+        names = self.network.names
+        rows = [
+            (
+                f"{pair}, {names[carried[pair][0].src]} → {names[carried[pair][0].dst]}",
+                f"{len(carried[pair]):,}",
+                show(time, "ps"),
+                _share(time, whole),
+                self._parts(self._sums(carried[pair])),
+            )
+            for pair, time in _most(lost)[:SHOWN]
+        ]
+        heads = ("Queue pair", "Flows", "Waited", "Share", "Waited most for")
+        yield Table("By queue pair", heads, rows)
+
+    def _parts(self, parts: Mapping[Part, int]) -> str:
+        return "; ".join(
+            f"{show(time, 'ps')} {cause}, {self._place(place)}"
+            for (cause, place), time in _most(parts)[:FEW]
         )
 
     def frame(self) -> DataFrame:

@@ -122,7 +122,7 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
             continue
         from pyorch.network import topology
-        from pyorch.remarks.stall import explain
+        from pyorch.remarks.stall import explain, named
         from pyorch.traffic import base as traffic
 
         try:
@@ -133,7 +133,8 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
         network = topology.build(setting.topology)
         flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
         columns = {name: table[name].to_numpy() for name in table.columns}
-        text = explain(summary["nodes"], columns, flows.waits, summary["summary"])
+        numbers, part_of = summary["summary"], named(flows, setting.traffic)
+        text = explain(summary["nodes"], columns, flows.waits, numbers, part_of)
         if text:
             more = sum(_number(other, "flows_unfinished") > 0 for _, other in done) > 1
             where = f"in {which([spec], _specs(done))}, " if more else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.lazy import np
@@ -10,7 +10,7 @@ from pyorch.base.stalls import is_stalled
 from pyorch.base.units import rounded_bytes, rounded_time
 
 if TYPE_CHECKING:
-    from pyorch.traffic.base import Waits
+    from pyorch.traffic.base import Flows, TrafficTable, Waits
 
 SHOWN = 3
 """Messages listed one by one."""
@@ -21,10 +21,12 @@ def explain(
     flow: Mapping[str, Any],
     waits: Waits | None,
     numbers: Mapping[str, float],
+    part_of: Callable[[int], str] = lambda _: "",
 ) -> str:
     """Return a sentence on the messages that did not arrive; "" if all did.
 
-    names: of nodes. flow: the table. waits: between flows. numbers: the run's summary.
+    names: of nodes. flow: the table. waits: between flows. numbers: the run's summary. part_of: a
+    flow, see `named`.
     """
     size, start, finish = (np.asarray(flow[k]) for k in ("size_bytes", "start_ps", "finish_ps"))
     ends = list(zip(*(np.asarray(flow[name]).tolist() for name in ("src", "dst")), strict=True))
@@ -34,7 +36,7 @@ def explain(
         return ""
 
     def ends_of(number: int) -> str:
-        return " to ".join(names[end] for end in ends[number])
+        return " to ".join(names[end] for end in ends[number]) + part_of(number)
 
     under_way = np.flatnonzero(missing & (start >= 0)).tolist()
     waiting = np.flatnonzero(missing & (start < 0)).tolist()
@@ -50,6 +52,22 @@ def explain(
     parts = [f"{ends_of(one)} for {ends_of(other)}" for one, other in pairs if other is not None]
     text += f", {len(waiting):,} not started"
     return text + (f": they wait ({'; '.join([*parts, *_more(waiting)])})" if parts else "")
+
+
+def named(flows: Flows, traffic: Sequence[TrafficTable]) -> Callable[[int], str]:
+    """Return what says of which part of a job a flow is, such as " (gradients, round 2)"."""
+    firsts = np.searchsorted(flows.groups, range(len(traffic))).tolist()
+    parts = [entry.parts() for entry in traffic]
+
+    def part_of(flow: int) -> str:
+        entry = int(flows.groups[flow])
+        part, place = parts[entry], flow - firsts[entry]
+        if part is None or part.phase[place] < 0:
+            return ""
+        turn = f", round {part.round[place] + 1}" if part.round.max() else ""
+        return f" ({part.names[part.phase[place]]}{turn})"
+
+    return part_of
 
 
 def _count(number: int) -> str:

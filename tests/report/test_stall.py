@@ -87,6 +87,51 @@ def test_a_deadlock_is_told_with_who_waits(tmp_path: Path) -> None:
     assert line.endswith("1 not started: they wait (h1 to h2 for h2 to h1)")
 
 
+RING = """
+title = "a host that takes nothing"
+flow_control = ["pfc"]
+[run]
+duration = "200us"
+stop_when_done = true
+[topology]
+kind = "star"
+hosts = 3
+rate = "100Gbps"
+delay = "1us"
+[[traffic]]
+kind = "collective"
+label = "job"
+hosts = ["h1", "h2", "h0"]
+repeat = 2
+[[traffic.collectives]]
+name = "warm-up"
+operation = "broadcast"
+size = "9KB"
+[[traffic.collectives]]
+name = "gradients"
+operation = "all_gather"
+size = "3MB"
+after = ["warm-up"]
+[[fault]]
+kind = "pause_storm"
+host = "h1"
+start = "20us"
+"""
+
+
+@pytest.mark.cpp
+def test_a_rank_of_a_job_is_told_with_its_collective(tmp_path: Path) -> None:
+    """A ring h1, h2, h0: h1 takes nothing, so that h0 cannot send to it; all else waits for that.
+
+    In the second step h1 would pass on what h0 sent, and h0 wait for h1.
+    """
+    done, _ = run(tmp_path, RING)
+    (line,) = [one for one in done.stderr.splitlines() if " in flight" in one]
+    assert "(h0 to h1 (gradients, round 1) has " in line
+    assert "h1 to h2 (gradients, round 1) for h0 to h1 (gradients, round 1)" in line
+    assert "(warm-up, round 2) for h0 to h1 (gradients, round 1)" in line
+
+
 @pytest.mark.cpp
 def test_a_receive_without_a_send_is_refused_before_it_can_hang(tmp_path: Path) -> None:
     """With the line, and who would wait."""
