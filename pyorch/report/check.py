@@ -171,8 +171,8 @@ def _measured_in(unit: str) -> str:
 
 
 def _unexpected(where: str, figure: FigureModel, expects: Sequence[ExpectModel]) -> list[Problem]:
-    """Problems of a finding whose metrics have no expectation."""
-    known = list(dict.fromkeys(expect.metric for expect in expects))
+    """Problems of a finding whose metrics have no expectation that decides."""
+    known = list(dict.fromkeys(expect.metric for expect in expects if expect.decides))
     allowed = one_of(known) if known else "nothing: there is no [[expect]]"
     return [
         Problem(

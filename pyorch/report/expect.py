@@ -79,6 +79,9 @@ class ExpectModel(Entry):
     fails: bool = Field(
         default=True, description="False: a difference is shown but does not fail the experiment."
     )
+    decides: bool = Field(
+        default=True, description="False: it is no evidence for or against a figure's `finding`."
+    )
     comparable: bool = Field(
         default=True,
         description="False: the numbers are shown side by side without a verdict; needs `why`.",
@@ -439,9 +442,11 @@ def judge(expects: Sequence[ExpectModel], data: ReportData) -> list[Result]:
 
 
 def agreed_metrics(results: Sequence[Result]) -> dict[str, bool]:
-    """Return for every metric with an expectation whether all its expectations agree."""
+    """Return for every metric with an expectation that decides whether all these agree."""
     agreed: dict[str, bool] = {}
     for result in results:
+        if not result.expect.decides:
+            continue
         metric = result.expect.metric
         agreed[metric] = agreed.get(metric, True) and result.verdict == AGREES
     return agreed

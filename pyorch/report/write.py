@@ -300,7 +300,8 @@ def _finding(
         if text := model.found(agreed):
             return text
         metrics = model.finding.metrics if model.finding else ()
-        against = [r for r in results if r.verdict == DIFFERS and r.expect.metric in metrics]
+        deciding = [r for r in results if r.expect.decides and r.expect.metric in metrics]
+        against = [r for r in deciding if r.verdict == DIFFERS]
         if model.finding and against:
             one = against[0]
             more = f" (and {len(against) - 1} more)" if len(against) > 1 else ""

@@ -229,7 +229,9 @@ def test_a_finding_that_holds_is_the_answer(
         [FIGURES["bars"] | bars, FIGURES["bars"] | bars | {"name": "b", "finding": finding}]
     )
     ours = {"status": "ours", "source": "-", "fails": False}
-    one.expects = [{"what": "held", "metric": "peak_queue_bytes", "max": limit, **ours}]
+    held = {"metric": "peak_queue_bytes", **ours}
+    aside = {"what": "empty", "max": "1B", "decides": False, **held}
+    one.expects = [{"what": "held", "max": limit, **held}, aside]
     specs = study()
     write_report(one, make_store(specs[:runs]), specs, tmp_path)
     summary = json.loads((tmp_path / gallery.SUMMARY).read_text(encoding="utf-8"))
