@@ -359,21 +359,23 @@ class Study:
         out: str | PathLike[str] | None = None,
         jobs: int | None = None,
         told: Tell = _unheard,
+        stream: Any = None,
     ) -> Explained:
         """Explain a run: a deadlock and the effect of cures, or where its flows lost time.
 
         docs/why.md and docs/deadlock-lab.md. An `Explanation` of a deadlock, else a `Slow`.
 
         run: number, hash or title. out: a folder for a page about it, with captures; "": one in its
-        results. told: gets a line after each stage. The same call resumes after an interruption.
-        Raises UserError, KeyboardInterrupt.
+        results. told: gets a line before each stage that takes time. stream: of the progress, by
+        default none. The same call resumes after an interruption. Raises UserError,
+        KeyboardInterrupt.
         """
         from pyorch.explain.explanation import explain
         from pyorch.explain.page import check_folder, write
 
         if out:
             check_folder(Path(out))
-        found = explain(self.claimed(), str(run), jobs, told)
+        found = explain(self.claimed(), str(run), jobs, told, stream)
         if out is None:
             return found
         again = self._command("explain", str(run))

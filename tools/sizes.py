@@ -57,11 +57,11 @@ FEATURES = (
     _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_100,
+        3_115,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_310, "explain cli/explain.py"),
+    _feature("explain", 2_380, "explain cli/explain.py"),
     _feature("size", 1_400, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
     _feature(

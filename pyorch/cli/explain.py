@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
 
 from pyorch.cli.base import OK, command
 from pyorch.explain.base import Explained
 from pyorch.explain.explanation import Explanation
-from pyorch.explain.page import HEADS, grouped, row_of
+from pyorch.explain.page import HEADS, grouped, row_of, too_slow
 from pyorch.explain.slow import Slow, Table
 from pyorch.remarks import runs_text
 from pyorch.report.quantities import show
@@ -28,7 +29,7 @@ def explain_run(
 ) -> int:
     """Write the page of a run, and print a summary."""
     study = Study.named(name, overrides, seeds=seeds)
-    found = study.explain(run, out, jobs, lambda line: print(line, flush=True))
+    found = study.explain(run, out, jobs, lambda line: print(line, flush=True), sys.stdout)
     _tell(found)
     assert found.page is not None  # noqa: S101 (it was asked for)
     index, wires = found.page
@@ -79,3 +80,5 @@ def _tell_cures(found: Explanation) -> None:
         for row in map(row_of, some):
             cells = row.cells[: len(heads)]
             print(f"{row.name}: not tried: {row.reason}" if row.reason else line(cells))
+    if note := too_slow(found.outcomes):
+        print(textwrap.fill(note, WIDTH))

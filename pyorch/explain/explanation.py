@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from typing_extensions import override
 
@@ -41,6 +41,8 @@ from pyorch.metrics import known_numbers
 from pyorch.network import topology
 from pyorch.network.topology import Topology
 from pyorch.plan import RunSpec
+from pyorch.remarks import runs_text
+from pyorch.remarks.demand import cpu_text
 from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.setting.attributes import number, section_of
@@ -58,6 +60,8 @@ FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
 OF_STORY = ("deadlock", "pause", "pause_tree")
 """Tables of a story, besides `rate`."""
+SLOWER = 3.0
+"""At most so many times the CPU time of a run takes it with all of these."""
 MOST_HOPS = 20_000_000
 """Of a run's data frames, if all of these are recorded: 1 GB of memory for each 4,000,000."""
 INTERVALS = 200
@@ -65,8 +69,11 @@ INTERVALS = 200
 PORT = "ns3::lossless::Port"
 CLOCKS = {"ClockOffset": "clock_offset", "ClockTolerance": "clock_tolerance"}
 """Attributes of a port by which its clock is off."""
-WORDS = ("no deadlock", "broken", "deadlock", "not judged", "not tried")
-"""Possible outcomes of a cure, the best first; broken: there was a deadlock, but it dissolved."""
+WORDS = ("no deadlock", "too slow", "broken", "deadlock", "not judged", "not tried")
+"""Possible outcomes of a cure, the best first.
+
+too slow: no deadlock, but flows did not finish; broken: there was a deadlock, but it dissolved.
+"""
 AROUND = 20_000_000
 """Duration of the captures before and after the pause that closed the cycle [ps]."""
 
@@ -99,14 +106,18 @@ class Explanation(Explained):
         if isinstance(self.story, Blocked):
             return self.story.answer
         tried = [one for one in self.outcomes if one.run_hash and one.cure.name != AS_IT_WAS]
-        free = [one for one in tried if one.deadlocks == 0]
+        free = [one for one in tried if _word(one) == WORDS[0]]
         said = (
             f"At {show(self.story.formed, 'ps', digits=DIGITS)} {len(self.story.cycle)} queues "
             f"began to wait for each other: {' → '.join(self.story.circle)}."
         )
         if not self.outcomes:
             return said
-        return f"{said} With {len(free)} of {len(tried)} cures the same run does not deadlock."
+        slow = len([one for one in tried if one.crawls])
+        more = f", and with {slow} more it does not either, but flows do not finish" if slow else ""
+        return (
+            f"{said} With {len(free)} of {len(tried)} cures the same run does not deadlock{more}."
+        )
 
     @override
     def lines(self) -> Iterator[str]:
@@ -128,23 +139,29 @@ def _word(outcome: Outcome) -> str:
         return "not tried"
     if outcome.deadlocks is None:
         return "not judged"
+    if outcome.crawls:
+        return "too slow"
     return "deadlock" if outcome.is_stuck else "broken" if outcome.deadlocks else "no deadlock"
 
 
 def explain(
-    plan: Plan, run: str, jobs: int | None = None, tell: Callable[[str], object] = lambda _: None
+    plan: Plan,
+    run: str,
+    jobs: int | None = None,
+    tell: Callable[[str], object] = lambda _: None,
+    stream: TextIO | None = None,
 ) -> Explanation | Slow:
     """Explain a run: its deadlock, the host that its queues wait for, or what its flows wait for.
 
     run: number, hash or title. jobs: runs at once.
 
     Everything is stored, so that the same call resumes after an interruption. tell: called with a
-    line after each stage. Raises UserError; KeyboardInterrupt.
+    line before what takes time. stream: of the progress. Raises UserError; KeyboardInterrupt.
     """
     spec = find_run(plan.specs, plan.build.fingerprint, run)
     network = topology.build(spec.setting.topology)
     store = Store(plan.store.paths, f"{plan.store.name}/{FOLDER}")
-    stage = _Stage(plan, store, spec, network, jobs, tell)
+    stage = _Stage(plan, store, spec, network, jobs, tell, stream or io.StringIO())
     if _is_stuck(stage.known()):
         told = stage.of_story
         numbers = known_numbers(_summary_of(store, told, plan.build.fingerprint, spec.title))
@@ -167,6 +184,7 @@ class _Stage:
     network: Topology
     jobs: int | None
     tell: Callable[[str], object]
+    stream: TextIO
     simulated: int = 0
 
     def known(self) -> Mapping[str, Any]:
@@ -188,16 +206,43 @@ class _Stage:
         ]
         period = max(self.spec.setting.run.latest_end // INTERVALS, 1)
         rate = {"table": "rate", "ports": ports, "period": format_time(period)}
-        return self.told([*({"table": one} for one in OF_STORY), rate])
+        tables: list[Mapping[str, Any]] = [*({"table": one} for one in OF_STORY), rate]
+        return self.told(tables, "the run, with what led to a standstill")
 
-    def told(self, tables: Sequence[Mapping[str, Any]]) -> RunSpec:
-        """The run, continued to its end, with some tables and no others; made if it is missing."""
+    def told(
+        self, tables: Sequence[Mapping[str, Any]], what: str, times: float = 1, hops: int = 0
+    ) -> RunSpec:
+        """The run, continued to its end, with some tables and no others; made if it is missing.
+
+        what: said before it is made. times: how much longer it takes. hops: its own, if known.
+        """
         types = self.plan.experiment.types
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         told = _told(self.store, self.spec, types, self.network, tables)
-        self.simulated += _make(self.plan, self.store, [told], self.jobs)
+        self.make([told], what, times, hops)
         _summary_of(self.store, told, self.plan.build.fingerprint, self.spec.title)
         return told
+
+    def make(self, specs: Sequence[RunSpec], what: str, times: float = 1, hops: int = 0) -> None:
+        """Perform those of some runs that are missing; what they are is said before, and the cost.
+
+        times: how much longer than the study's run each takes. hops: of that one, if known.
+        """
+        plan, store, fingerprint = self.plan, self.store, self.plan.build.fingerprint
+        missing = [
+            spec
+            for spec in store.missing(specs, fingerprint)
+            if not has_failed(store, spec.hash(fingerprint))
+        ]
+        if not missing:
+            return
+        results = store.paths.results
+        cost = cpu_text(plan.experiment, self.spec, results, times * len(missing), hops)
+        self.tell(", ".join(filter(None, [what, cost])))
+        result = LocalEngine(store, self.jobs, stream=self.stream).run(missing, plan.build)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        self.simulated += len(missing)
 
 
 def _summary_of(store: Store, spec: RunSpec, fingerprint: str, title: str) -> dict[str, Any]:
@@ -226,8 +271,8 @@ def _of_delays(stage: _Stage) -> Slow:
         what = f"its data frames pass {hops:,} links: too many to follow each"
         hint = "a shorter run: --set run.duration=..., or fewer flows"
         raise UserError([Problem(f"RUN {stage.spec.title}", what, f"at most {MOST_HOPS:,}", hint)])
-    stage.tell(f"the run once more, with every frame on every link: {hops:,} of data")
-    told = stage.told([{"table": one} for one in TABLES])
+    what = f"the run once more, with every frame on every link: {hops:,} of data"
+    told = stage.told([{"table": one} for one in TABLES], what, SLOWER, hops)
     fingerprint = plan.build.fingerprint
     run_hash = told.hash(fingerprint)
     run = ReportData.of(store, [told], fingerprint).run(run_hash)
@@ -270,12 +315,10 @@ def _of_deadlock(stage: _Stage, told: RunSpec, numbers: Mapping[str, Any]) -> Ex
     bring = [doors.load(point) for point in doors.points(GROUP)]
     cures = [cure for cures_of in bring for cure in cures_of(spec, types, store.paths)]
     specs = {cure.name: _spec(plan, store, spec, told, cure) for cure in cures}
-    if cures:
-        stage.tell(f"the cures: {len(cures)} runs")
     wanted = [one for one in specs.values() if not isinstance(one, str)]
-    simulated = stage.simulated + _make(plan, store, wanted, stage.jobs)
+    stage.make(wanted, f"the cures: {runs_text(len(wanted))}")
     outcomes = tuple(_outcome(plan, store, cure, specs[cure.name]) for cure in cures)
-    return Explanation(plan, store, spec, told, network, simulated, story, outcomes)
+    return Explanation(plan, store, spec, told, network, stage.simulated, story, outcomes)
 
 
 def _told(
@@ -298,21 +341,6 @@ def _told(
         params={"variant": ""},
     )
     return RunSpec(setting, spec.seed)
-
-
-def _make(plan: Plan, store: Store, specs: Sequence[RunSpec], jobs: int | None) -> int:
-    """Perform those of some runs that are missing; return their number."""
-    fingerprint = plan.build.fingerprint
-    missing = [
-        spec
-        for spec in store.missing(specs, fingerprint)
-        if not has_failed(store, spec.hash(fingerprint))
-    ]
-    if missing:
-        result = LocalEngine(store, jobs, stream=io.StringIO()).run(missing, plan.build)
-        if result.interrupted:
-            raise KeyboardInterrupt
-    return len(missing)
 
 
 def _spec(plan: Plan, store: Store, spec: RunSpec, told: RunSpec, cure: Cure) -> RunSpec | str:

@@ -58,7 +58,8 @@ class Outcome:
     unknown; formed: the first one [ps]; is_stuck: deadlocked at the end. dropped: frames, including
     those that the cure itself drops. repeated: retransmitted bytes. flows: number of finite ones;
     ended: how many of these finished. delivered: bytes. slowest: rate of the slowest flow while it
-    lasted [bit/s]. end: ps.
+    lasted [bit/s]. withheld: time in which only a flow control's rate kept lines idle, summed over
+    ports and classes [ps]. end: ps.
     """
 
     cure: Cure
@@ -73,7 +74,13 @@ class Outcome:
     ended: int = 0
     delivered: int = 0
     slowest: float = 0.0
+    withheld: int = 0
     end: int = 0
+
+    @property
+    def crawls(self) -> bool:
+        """Whether it did not deadlock, but flows had not finished at the end."""
+        return self.deadlocks == 0 and self.ended < self.flows
 
     @property
     def is_lossy(self) -> bool:
@@ -101,6 +108,7 @@ def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
         ended=number("flows_finite") - number("flows_unfinished"),
         delivered=number("delivered_bytes"),
         slowest=_slowest(store.read_table(run_hash, "flow"), number("end_ps")),
+        withheld=number("withheld_time_ps"),
         end=number("end_ps"),
     )
 

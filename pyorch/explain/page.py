@@ -136,7 +136,7 @@ def _page(found: Explained, wires: Wires | None, folder: Path, command: str) -> 
         wires=_captured(wires) if wires else "",
         files=_files(wires) if wires else [],
         filter=_filter(found, wires) if wires else "",
-        cures_note=_repeats(outcomes),
+        cures_note=" ".join(filter(None, (_repeats(outcomes), too_slow(outcomes)))),
         heads=HEADS,
         groups=[(heading, list(map(row_of, some))) for heading, some in grouped(outcomes)],
         store=f"results/{found.store.name}",
@@ -186,6 +186,8 @@ def row_of(outcome: Outcome) -> Row:
 def _verdict(outcome: Outcome) -> tuple[str, str]:
     if outcome.deadlocks is None:
         return "not judged", "open"
+    if outcome.crawls:
+        return "none, but too slow", "open"
     if not outcome.deadlocks:
         return "none", "good"
     at = show(outcome.formed, "ps")
@@ -194,6 +196,20 @@ def _verdict(outcome: Outcome) -> tuple[str, str]:
         return f"from {at}{more}", "bad"
     times = "once" if outcome.deadlocks == 1 else f"{outcome.deadlocks} times"
     return f"broken {times}, first at {at}", "open"
+
+
+def too_slow(outcomes: Sequence[Outcome]) -> str:
+    """What became of cures without a deadlock whose flows had not finished; "" without any."""
+    slow = [one for one in outcomes if one.crawls]
+    told = []
+    for one in slow:
+        idle = f"; its rates kept lines idle, {show(one.withheld, 'ps')} over all ports"
+        left = f"{one.flows - one.ended} of {one.flows} flows"
+        told.append(f"{one.cure.name} ({left}{idle if one.withheld else ''})")
+    if not told:
+        return ""
+    whose = f"no queue waits forever, but at the end, {show(slow[0].end, 'ps')}, flows are left"
+    return f"Too slow: {whose}: {', '.join(told)}."
 
 
 def _repeats(outcomes: Sequence[Outcome]) -> str:

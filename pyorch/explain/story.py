@@ -95,8 +95,9 @@ class Story(_Cost):
     """The first cyclic deadlock of a run.
 
     chain: pauses, from the initial trigger to the one that closed the cycle. cycle: egresses in
-    the frames' direction. behind: those that wait for it. dissolved: when it did, -1: never.
-    episodes: number of deadlocks. has_pauses: whether ports sent any; else they held back credits.
+    the frames' direction. oldest: the pause of one of these that had been in force longest. behind:
+    those that wait for it. dissolved: when it did, -1: never. episodes: number of deadlocks.
+    has_pauses: whether ports sent any; else they held back credits.
     """
 
     dissolved: int
@@ -105,6 +106,7 @@ class Story(_Cost):
     chain: tuple[Pause, ...]
     cycle: tuple[Egress, ...]
     behind: tuple[Egress, ...]
+    oldest: Pause | None = None
 
     @property
     def closing(self) -> Pause | None:
@@ -134,8 +136,14 @@ class Story(_Cost):
     def _trigger(self) -> str:
         if not self.chain:
             return "How it began is unknown: no pause that led to it is recorded."
-        first = self.chain[0]
+        first, oldest = self.chain[0], self.oldest
         at = f"It began at {_time(first.time)}"
+        if oldest and oldest.time < first.time:
+            at = (
+                f"The oldest pause of the cycle is that by which {oldest.node} paused "
+                f"{oldest.peer} at {_time(oldest.time)}; the one that closed it goes back to "
+                f"{_time(first.time)}"
+            )
         if first.is_of_host:
             return f"{at}, when the host {first.node} could accept no more and paused {first.peer}."
         if not first.egress:
@@ -245,6 +253,9 @@ def read_story(store: Store, run_hash: str) -> Story:
     episodes = store.read_table(run_hash, "deadlock")
     first, parts = _first_of(episodes, store.read_table(run_hash, "deadlock_part"), CYCLIC)
     cycle = _egresses(parts, CYCLE, names)
+    held = parts[(parts["part"] == CYCLE) & (parts["time_ps"] >= 0)]
+    since = held.sort_values("time_ps", kind="stable")
+    oldest = next((Pause(one.peer, one.node, one.time) for one in _pauses(since, names)), None)
     formed, end = int(first["formed_ps"]), int(numbers["end_ps"] or 0)
     flows, unfinished, missing = _flows(store.read_table(run_hash, "flow"), end)
     before, after = _received(store.read_table(run_hash, "rate"), formed)
@@ -257,6 +268,7 @@ def read_story(store: Store, run_hash: str) -> Story:
         chain=tuple(_pauses(parts[parts["part"] == CHAIN], names)),
         cycle=cycle,
         behind=tuple(one for one in _egresses(parts, STUCK, names) if one not in cycle),
+        oldest=oldest,
         flows=flows,
         unfinished=unfinished,
         missing=missing,

@@ -191,6 +191,20 @@ def _latest(results: Path) -> Iterator[Path]:
         return
 
 
+def cpu_text(
+    experiment: Experiment, spec: RunSpec, results: Path, times: float, hops: float = 0
+) -> str:
+    """Return the CPU time of repeats of a run, "about 3 min of CPU time"; "" if it is unknown.
+
+    times: how many, or how much longer one takes. hops: of it, 0: those of its demand.
+    """
+    if not hops:
+        found = demands(experiment, [spec])
+        hops = found[0][0].hops if found else 0
+    one = START + hops * (speed_here(results) or USUAL_SPEED)
+    return f"about {_time(times * one)} of CPU time" if hops else ""
+
+
 def cost_text(found: Sequence[tuple[Demand, int]], missing: int, speed: float | None) -> str:
     """Return what the missing runs cost, in words. speed: CPU time of a packet-hop here [s]."""
     runs = sum(count for _, count in found)

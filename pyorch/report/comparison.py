@@ -18,6 +18,7 @@ from pyorch.report.quantities import Scale, automatic, plain_name, show_value
 from pyorch.report.select import absent, value_text
 from pyorch.report.statistics import NEGLIGIBLE, Estimate, Standing, estimate, standing_of
 from pyorch.report.style import label_axis
+from pyorch.setting.tagger import lossless_classes
 
 MOST_ROWS, MOST_METRICS = 60, 10
 _DIGITS = 3
@@ -37,7 +38,8 @@ class Comparison:
     """The table. heads: what varies, then the metrics with their units. rows: texts, and cells.
 
     best: which variants are best, by metric, and what is not decided; "" without any. left: rows
-    that are not shown. seeds: least and most draws behind a mean, where there is one.
+    that are not shown. seeds: least and most draws behind a mean, where there is one. lost: frames
+    under variants that may lose some, and what was sent again; "" without such a variant.
     """
 
     heads: Sequence[str]
@@ -45,6 +47,7 @@ class Comparison:
     best: str
     left: int
     seeds: tuple[int, int]
+    lost: str
 
     @property
     def marked(self) -> bool:
@@ -99,7 +102,22 @@ def comparison(
         else "",
         left=len(parts) - len(rows),
         seeds=(min(draws), max(draws)),
+        lost=_lost(data) if "variant" in keys else "",
     )
+
+
+def _lost(data: ReportData) -> str:
+    """What was lost where runs lose frames, or have no lossless class and none was lost."""
+    runs, parts = data.runs, []
+    for name, some in runs.groupby("variant", sort=False) if "dropped_frames" in runs else ():
+        settings = [data.specs[key].setting for key in some["hash"]]
+        frames = int(some["dropped_frames"].sum())
+        if frames:
+            share = 100 * some["retransmitted_bytes"].sum() / max(some["sent_bytes"].sum(), 1)
+            parts.append(f"{frames:,} under {name}, which sent {share:.2g} % of its bytes again")
+        elif not any(map(lossless_classes, settings)):
+            parts.append(f"none under {name}")
+    return f"Frames lost: {'; '.join(parts)}." if parts else ""
 
 
 def _is_number(runs: pd.DataFrame, name: str) -> bool:

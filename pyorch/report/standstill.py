@@ -32,19 +32,23 @@ _NOTE = re.compile(
     r"(?: and dissolved at (?P<dissolved>\d+) ps)?: (?P<queues>[^;]*)"
 )
 _FIRST = re.compile(
-    r"; first pause: (?P<node>\S+):(?P<peer>\S+) at (?P<time>\d+) ps, (?P<why>[^,]*)"
+    r"; first pause: (?P<node>\S+):(?P<peer>\S+) at (?P<time>\d+) ps, (?P<why>[^,]*), (?P<more>\d+)"
 )
 _PICOSECONDS = re.compile(r"\b(\d{4,}) ps\b")
 
 
 @dataclass(frozen=True)
 class Pause:
-    """The pause that began it: `node` paused `peer` at a time [ps]."""
+    """The first pause of the chain that closed it: `node` paused `peer` at a time [ps].
+
+    more: number of pauses between it and the last of the chain, and that one.
+    """
 
     node: str
     peer: str
     time: int
     is_of_host: bool
+    more: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,11 @@ def episodes(notes: Iterable[str]) -> list[Episode]:
                     tuple(port.partition(":")[0] for port in ports),
                     int(read["dissolved"]) if read["dissolved"] else None,
                     Pause(
-                        first["node"], first["peer"], int(first["time"]), first["why"] == "a host"
+                        first["node"],
+                        first["peer"],
+                        int(first["time"]),
+                        first["why"] == "a host",
+                        int(first["more"]),
                     )
                     if first
                     else None,
@@ -82,7 +90,7 @@ def episodes(notes: Iterable[str]) -> list[Episode]:
 
 
 def deadlock(numbers: Numbers, notes: Iterable[str]) -> str:
-    """The first deadlock of a run: "at 218.3 µs among a → b → c → a, begun by ..."; "" if none."""
+    """The first deadlock of a run: "at 218.3 µs among a → b → c → a, closed by ..."; "" if none."""
     formed = numbers.get("deadlock_formed_ps")
     if not numbers.get("deadlocked") or formed is None:
         return ""
@@ -98,7 +106,10 @@ def deadlock(numbers: Numbers, notes: Iterable[str]) -> str:
         text += f", until {_time(told.dissolved)}"
     if told and told.first:
         who = f"the host {told.first.node}" if told.first.is_of_host else told.first.node
-        text += f", begun by {who}, which paused {told.first.peer} at {_time(told.first.time)}"
+        how = "a chain of pauses that began with " if told.first.more else ""
+        text += (
+            f", closed by {how}{who}, which paused {told.first.peer} at {_time(told.first.time)}"
+        )
     return text
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import io
 import itertools
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from pyorch.cli.explain import explain_run
 from pyorch.explain.base import Wires
 from pyorch.explain.explanation import AROUND, Explanation, explain
 from pyorch.explain.outcomes import AS_IT_WAS, tables_agree
-from pyorch.explain.page import row_of, write
+from pyorch.explain.page import row_of, too_slow, write
 from pyorch.explain.story import Blocked, Pause, Story, levels_of
 from pyorch.report.quantities import show
 from tests.inputs import ROOT, RUNS
@@ -129,6 +131,10 @@ def test_the_circle_is_one_of_ports_that_are_paused_for_good(found: Explanation)
     last = max(began, key=lambda port: began[port])
     assert (story.closing.peer, story.closing.node) == last
     assert story.closing.time < began[last] == story.formed
+    first = min(began, key=lambda port: began[port])
+    assert story.oldest is not None
+    assert (story.oldest.peer, story.oldest.node) == first
+    assert story.oldest.time < began[first]
 
 
 def test_each_pause_of_the_chain_led_to_the_next(found: Explanation) -> None:
@@ -184,6 +190,9 @@ def test_five_sentences_name_the_facts(found: Explanation) -> None:
     trigger, chain, closing, behind, cost = story.sentences()
     first, last = story.chain[0], story.chain[-1]
     assert f"{first.time / 1e6:.6g} µs" in trigger
+    assert story.oldest is not None
+    told = f"{story.oldest.node} paused {story.oldest.peer} at {story.oldest.time / 1e6:.6g} µs"
+    assert (told in trigger) == (story.oldest.time < first.time)
     assert f"{first.node} paused {first.peer}" in trigger
     assert f"its port to {first.egress}" in trigger
     for pause in story.chain[1:-1]:
@@ -227,6 +236,13 @@ def test_sentences_of_odd_stories_are_true() -> None:
     )
     assert "1 µs, when the host h could accept no more and paused a." in host.sentences()[0]
     assert "until something else ended it at 7 µs" in host.sentences()[2]
+    late = Story(
+        **base | {"chain": (Pause("a", "b", 2_000_000),), "oldest": Pause("b", "a", 1_000_000)}
+    )
+    assert late.sentences()[0] == (
+        "The oldest pause of the cycle is that by which b paused a at 1 µs; the one that closed it "
+        "goes back to 2 µs, when a paused b."
+    )
     one = Story(**base | {"flows": 1, "unfinished": 1, "missing": 10, "behind": (("h", "a"),)})
     assert one.sentences()[3] == "1 more queue waited behind them: h → a."
     assert "1 of 1 finite flow has not finished, and 10 B of its data" in one.sentences()[4]
@@ -364,6 +380,15 @@ def test_outcomes_are_what_the_oracle_and_the_flows_say(found: Explanation) -> N
     assert not broken.is_stuck
     assert broken.dropped > 0
     assert row_of(broken).deadlock.startswith("broken ")
+    slow = replace(broken, deadlocks=0, ended=0, withheld=2_000_000, end=9_000_000)
+    assert row_of(slow).deadlock == "none, but too slow"
+    assert too_slow([slow, by_name["tagger"]]) == (
+        "Too slow: no queue waits forever, but at the end, 9 µs, flows are left: PFC+DCFIT "
+        f"({slow.flows} of {slow.flows} flows; its rates kept lines idle, 2 µs over all ports)."
+    )
+    assert too_slow([by_name["tagger"]]) == ""
+    answer = replace(found, outcomes=(*found.outcomes, slow)).answer
+    assert answer.endswith("and with 1 more it does not either, but flows do not finish.")
 
 
 def test_a_cure_changes_what_it_says_and_nothing_else(found: Explanation) -> None:
@@ -409,8 +434,12 @@ def test_the_same_call_goes_on_and_gives_the_same_page(
     found: Explanation, page: tuple[Path, Wires], tmp_path: Path
 ) -> None:
     """Nothing is simulated again but the capture, and every byte is the same."""
-    again = explain(found.plan, "1")
+    told: list[str] = []
+    stream = io.StringIO()
+    again = explain(found.plan, "1", tell=told.append, stream=stream)
     assert again.simulated == 0
+    assert told == [f"the run: a deadlock of {len(found.story.cycle)} queues"]
+    assert stream.getvalue() == ""
     assert again.story == found.story
     index, _ = write(again, tmp_path / "page", "pyorch explain ring.toml 1")
     names = sorted(one.name for one in page[0].parent.iterdir())

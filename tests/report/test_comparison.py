@@ -10,6 +10,8 @@ import pandas as pd
 from pyorch.metrics.flow_kinds import FctSlowdown, Goodput, SummaryNumber
 from pyorch.report.comparison import MOST_ROWS, Comparison, comparison
 from pyorch.report.data import ReportData
+from pyorch.setting.attributes import DEFAULTS
+from tests.forms import run_of
 
 TAIL = FctSlowdown(name="tail")
 RATE = Goodput(name="rate")
@@ -89,3 +91,27 @@ def test_one_setting_is_no_comparison_and_many_are_cut() -> None:
     assert comparison(ReportData(None, one, {}, [TAIL]), ["tail"], {}) is None
     many = compared({f"V{n}": [float(n)] for n in range(MOST_ROWS + 5)})
     assert (len(many.rows), many.left) == (MOST_ROWS, 5)
+
+
+def test_schemes_that_may_lose_frames_say_how_many() -> None:
+    """Without a lossless class also that there were none; where frames are never lost nothing."""
+    lossy = {DEFAULTS["buffer_policy"]: {"LosslessClasses": "0"}}
+    counts = {"PFC": (0, {}), "IRN": (0, lossy), "DCQCN": (50, lossy), "Breaker": (3, {})}
+    specs = {
+        f"{name}{seed}": run_of({"attributes": attributes, "seed": seed})
+        for name, (_, attributes) in counts.items()
+        for seed in (1, 2)
+    }
+    rows = [
+        {"hash": f"{name}{seed}", "variant": name, "seed": seed, "tail": 1.0 + seed}
+        | {"dropped_frames": lost, "retransmitted_bytes": 10.0 * lost, "sent_bytes": 1e5}
+        for name, (lost, _) in counts.items()
+        for seed in (1, 2)
+    ]
+    found = comparison(ReportData(None, pd.DataFrame(rows), specs, [TAIL]), ["tail"], {})
+    assert found is not None
+    assert found.lost == (
+        "Frames lost: none under IRN; 100 under DCQCN, which sent 0.5 % of its bytes again; "
+        "6 under Breaker, which sent 0.03 % of its bytes again."
+    )
+    assert compared({"A": BASE, "B": BASE}).lost == ""
