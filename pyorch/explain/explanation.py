@@ -200,9 +200,9 @@ class _Stage:
         """The run with the tables that a story needs."""
         network = self.network
         ports = [
-            f"{network.names[near]}:{network.names[host]}"
-            for host in network.hosts.tolist()
-            for near in [network.racks[host]]
+            f"{network.names[near]}:{network.end_names[peer]}"
+            for end in network.attached.tolist()
+            for near, peer in [network.reverse(network.access(end))]
         ]
         period = max(self.spec.setting.run.latest_end // INTERVALS, 1)
         rate = {"table": "rate", "ports": ports, "period": format_time(period)}

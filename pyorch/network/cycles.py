@@ -47,7 +47,7 @@ class ShortestPaths:
         """Compute the paths. failed: links that are down; by default those down from the start."""
         switches, place = _places(network)
         adjacency = _adjacency(network, place, network.failed_links if failed is None else failed)
-        edges = np.unique(place[network.racks[network.hosts]])
+        edges = _edges(network, place)
         return cls(switches, adjacency, _distances(adjacency), edges)
 
     def has_choice(self) -> bool:
@@ -97,6 +97,12 @@ def _places(network: Topology) -> tuple[Places, Places]:
     place = np.full(len(network.names), -1)
     place[switches] = np.arange(len(switches))
     return switches, place
+
+
+def _edges(network: Topology, place: Places) -> Places:
+    """Return the places of the switches with hosts; a host linked to another one has place -1."""
+    edges = np.unique(place[network.racks[network.attached]])
+    return edges[edges >= 0] if network.several else edges
 
 
 def _adjacency(network: Topology, place: Places, failed: Iterable[int]) -> Matrix:
@@ -158,7 +164,7 @@ def have_cycles(network: Topology, draws: Sequence[Collection[int]]) -> list[boo
     """
     _, place = _places(network)
     turns = _all_turns(_adjacency(network, place, ()))
-    edges = np.unique(place[network.racks[network.hosts]])
+    edges = _edges(network, place)
     half = len(draws) // 2
     if half and len(draws) * len(turns) * len(edges) ** 2 > MOST_SUMS:
         return have_cycles(network, draws[:half]) + have_cycles(network, draws[half:])

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -79,11 +78,6 @@ class FileTopology(TopologyTable):
         default="keep",
         description="Several links between two switches; keep: each is a port of its own; merge: "
         "one with the sum of their rates and the longest of their delays.",
-    )
-    several_links: Literal["refuse", "split"] = Field(
-        default="refuse",
-        description="Hosts with several links; split: NAME becomes a server of the hosts NAME-0, "
-        "NAME-1, ..., one for each link.",
     )
     parts: Literal["refuse", "largest", "keep"] = Field(
         default="refuse",
@@ -158,8 +152,6 @@ class FileTopology(TopologyTable):
             graph = without(graph, set(graph.nodes) - max(parts_of(graph), key=len))
         hosts = self._hosts(graph, tell)
         switches = [name for name in graph.nodes if name not in hosts]
-        if self.several_links == "split":
-            graph, hosts = _split(graph, hosts, tell)
         _check(graph, tell, self)
         self._check_hosts(graph, hosts, tell)
         links = [link for edge in graph.edges if (link := self._link(edge, tell))]
@@ -187,18 +179,12 @@ class FileTopology(TopologyTable):
         return named_hosts(graph) or {name for name in graph.nodes if degree[name] == 1}
 
     def _check_hosts(self, graph: Graph, hosts: Collection[str], tell: Tell) -> None:
-        """Note hosts that have no link, or several."""
+        """Note hosts that have no link."""
         degree = degrees(graph)
-        if self.parallel == "merge":
-            ends = {frozenset((edge.a, edge.b)) for edge in graph.edges}
-            degree = Counter(end for pair in ends for end in pair)
         for name in sorted(hosts):
-            if degree[name] != 1:
+            if not degree[name]:
                 hint = "choose the hosts: hosts = [...]" if self.hosts is None else None
-                if degree[name] > 1 and self.several_links == "refuse":
-                    hint = 'make it a server with a host for each link: several_links = "split"'
-                    hint += "" if self.hosts is not None else ", or choose the hosts: hosts = [...]"
-                tell(name, f"host {name!r} has {degree[name]} links", "exactly one", hint)
+                tell(name, f"host {name!r} has no link", "one or several", hint)
 
     def _more_hosts(
         self, switches: Sequence[str], graph: Graph, tell: Tell
@@ -272,43 +258,6 @@ def _merged(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             first["rate_bps"] += link["rate_bps"]
             first["delay_ps"] = max(first["delay_ps"], link["delay_ps"])
     return list(found.values())
-
-
-def _split(graph: Graph, hosts: set[str], tell: Tell) -> tuple[Graph, set[str]]:
-    """Return the graph with a server of several hosts instead of each host of several links."""
-    degree = degrees(graph)
-    numbers = {degree[name] for name in hosts}
-    if len(numbers) > 1:
-        few, many = min(numbers), max(numbers)
-        some = {
-            count: next(n for n in graph.nodes if n in hosts and degree[n] == count)
-            for count in (few, many)
-        }
-        what = f"hosts differ in their links: {some[few]!r} has {few}, {some[many]!r} {many}"
-        tell("", what, 'as many for every host, with several_links = "split"', None)
-        return graph, hosts
-    size = numbers.pop() if numbers else 1
-    if size == 1:
-        return graph, hosts
-    nodes: dict[str, Mapping[str, Any]] = {}
-    for name, of in graph.nodes.items():
-        parts = [f"{name}-{number}" for number in range(size)] if name in hosts else [name]
-        for part in parts:
-            if part != name and part in graph.nodes:
-                tell(part, f"a node has the same name as a host of {name!r}", None, None)
-            nodes[part] = of
-    used: Counter[str] = Counter()
-
-    def end(name: str) -> str:
-        if name not in hosts:
-            return name
-        used[name] += 1
-        return f"{name}-{used[name] - 1}"
-
-    edges = [replace(edge, a=end(edge.a), b=end(edge.b)) for edge in graph.edges]
-    servers = graph.servers or Servers(1, 0, 0)
-    split = {f"{name}-{number}" for name in hosts for number in range(size)}
-    return Graph(nodes, edges, replace(servers, size=servers.size * size)), split
 
 
 def _own_keys() -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -232,9 +232,9 @@ class _Leaves(_Tiers):
         """Return the number of leaves, and of hosts on each."""
         raise NotImplementedError
 
-    def leaf_of(self, host: int) -> int:
-        """Return the leaf of a host."""
-        return host // self.size()[1]
+    def leaves_of(self, host: int) -> Sequence[int]:
+        """Return the leaves of a host, one for each link."""
+        return (host // self.size()[1],)
 
     @override
     def hosts_for_each_uplink(self) -> float:
@@ -246,11 +246,12 @@ class _Leaves(_Tiers):
         leaves = [f"leaf{leaf}" for leaf in range(number)]
         spines = [f"spine{spine}" for spine in range(self.spines)]
         wiring = Wiring(switches=leaves + spines)
-        wiring.add_hosts(number * on_each)
+        wiring.add_hosts(number // len(self.leaves_of(0)) * on_each)
         rate = self.rate_of("uplink_rate")
         delay = self.delay if self.uplink_delay is None else self.uplink_delay
         for place, host in enumerate(wiring.hosts):
-            wiring.link(host, leaves[self.leaf_of(place)], self.rate, self.delay)
+            for own in self.leaves_of(place):
+                wiring.link(host, leaves[own], self.rate, self.delay)
         for leaf in leaves:
             for spine in spines:
                 for _ in range(self.links_per_spine):
@@ -260,14 +261,38 @@ class _Leaves(_Tiers):
 
 @topology("leaf_spine")
 class LeafSpine(_Leaves):
-    """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf."""
+    """Leaves leaf0, ... linked to all spines spine0, ...; host i on leaf i // hosts_per_leaf.
+
+    With n = links_per_host, leaves form groups of n with the same hosts: host i has a link to each
+    leaf of group i // hosts_per_leaf, as servers on two top-of-rack switches have.
+    """
+
+    left_out = _Leaves.left_out | {"links_per_host"}
 
     leaves: int = Field(ge=1, le=4096, description="Number of leaves.")
     hosts_per_leaf: int = Field(ge=1, le=4096, description="Hosts on each leaf.")
+    links_per_host: int = Field(
+        default=1, ge=1, le=64, description="Links of each host, each to another leaf."
+    )
 
     @override
     def size(self) -> tuple[int, int]:
         return self.leaves, self.hosts_per_leaf
+
+    @override
+    def leaves_of(self, host: int) -> Sequence[int]:
+        first = host // self.hosts_per_leaf * self.links_per_host
+        return range(first, first + self.links_per_host)
+
+    @override
+    def problems(self) -> list[tuple[Path, str, str | None]]:
+        found, at = super().problems(), ("links_per_host",)
+        if self.leaves % self.links_per_host:
+            what = f"{self.leaves} leaves in groups of {self.links_per_host}"
+            found.append((at, what, "a number that divides that of the leaves"))
+        if self.links_per_host > 1 and self.hosts_per_nic > 1:
+            found.append((at, "hosts share NICs, which have one link", "1 with hosts_per_nic"))
+        return found
 
 
 @topology("rail_optimised")
@@ -288,10 +313,10 @@ class RailOptimised(_Leaves):
         return self.groups * rails, self.servers_per_group * self.hosts_per_nic
 
     @override
-    def leaf_of(self, host: int) -> int:
+    def leaves_of(self, host: int) -> Sequence[int]:
         server, place = divmod(host, self.hosts_per_server)
         rails = self.hosts_per_server // self.hosts_per_nic
-        return server // self.servers_per_group * rails + place // self.hosts_per_nic
+        return (server // self.servers_per_group * rails + place // self.hosts_per_nic,)
 
 
 @topology("dragonfly")
@@ -389,7 +414,7 @@ class Explicit(TopologyTable):
     switches: list[str] = Field(default=[], description="Names of the switches.")
     links: list[ExplicitLink] = Field(
         min_length=1,
-        description="Links, each between two nodes, which may have several; a host has one.",
+        description="Links, each between two nodes; two nodes may have several.",
     )
 
     @classmethod
@@ -454,12 +479,8 @@ class Explicit(TopologyTable):
     def _host_problems(self) -> Iterator[tuple[Path, str, str | None]]:
         degree = Counter(end for link in self.links for end in link.between)
         for number, host in enumerate(self.hosts):
-            if degree[host] != 1:
-                yield (
-                    ("hosts", str(number)),
-                    f"host {host!r} has {degree[host]} links",
-                    "exactly one",
-                )
+            if not degree[host]:
+                yield ("hosts", str(number)), f"host {host!r} has no link", "one or several"
 
 
 def _name_problem(name: str) -> tuple[str, str]:

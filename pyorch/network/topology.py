@@ -1,8 +1,8 @@
 """Networks: a registry of topology kinds, from a validated table to flat arrays.
 
 A kind is one class in kinds.py: the pydantic model of its keys, and `wire`, which adds
-nodes and links. Hosts have exactly one link and are numbered first, in the order h0, h1, ...;
-switches follow.
+nodes and links. Hosts are numbered first, in the order h0, h1, ...; switches follow. The end of a
+link is a place of its own, see `Topology.ends`: by it traffic leaves a host that has several.
 """
 
 from __future__ import annotations
@@ -110,6 +110,63 @@ class Topology:
         links = np.stack([self.a, self.b], axis=1).ravel().astype(np.int64)
         return np.concatenate([np.arange(len(self.names)), links])
 
+    def link_ends(self, port: Port) -> tuple[int, int]:
+        """Return the ends of a port's link, see `ends`, its own first."""
+        link = self.links[port]
+        own = len(self.names) + 2 * link + int(self.a[link] != port[0])
+        return own, len(self.names) + 2 * link + int(self.a[link] == port[0])
+
+    def port_at(self, end: int) -> Port:
+        """Return the port at an end of a link."""
+        link, side = divmod(end - len(self.names), 2)
+        node, neighbour = (int(column[link + side * len(self.a)]) for column in self.ports)
+        return node, neighbour
+
+    def first_end(self, node: int) -> int:
+        """Return the end at a node of its first link."""
+        return len(self.names) + int(np.argmax(self.ends[len(self.names) :] == node))
+
+    @cached_property
+    def several(self) -> dict[int, list[int]]:
+        """The ends of their links by the hosts with several, each in the order of the links."""
+        at = self.ends[len(self.names) :]
+        many = np.bincount(at, minlength=len(self.names)) > 1
+        found: dict[int, list[int]] = {
+            host: [] for host in np.flatnonzero(many & (self.kinds == HOST)).tolist()
+        }
+        if found:
+            for end, node in enumerate(at.tolist(), len(self.names)):
+                if node in found:
+                    found[node].append(end)
+        return found
+
+    def host_ends(self, host: int) -> list[int]:
+        """Return the ends by which a host sends: those of its links, or itself if it has one."""
+        return self.several.get(host, [host])
+
+    def access(self, end: int) -> Port:
+        """Return the port of a host at one of its ends, see `host_ends`."""
+        return (end, int(self.racks[end])) if end < len(self.names) else self.port_at(end)
+
+    @cached_property
+    def attached(self) -> Numbers:
+        """The ends of all hosts, see `host_ends`, ascending."""
+        if not self.several:
+            return self.hosts.astype(np.int64)
+        return np.sort([end for host in self.hosts.tolist() for end in self.host_ends(host)])
+
+    @cached_property
+    def has_direct_links(self) -> bool:
+        """Whether a link joins two hosts."""
+        return bool(((self.kinds[self.a] == HOST) & (self.kinds[self.b] == HOST)).any())
+
+    def at_ends(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of links at both of their ends, and at hosts with one link."""
+        found = np.zeros(len(self.ends), dtype=values.dtype)
+        found[len(self.names) :] = np.repeat(values, 2)
+        found[self.ends[len(self.names) :]] = np.repeat(values, 2)
+        return found
+
     def far(self, neighbour: int) -> int:
         """Return the node of a neighbour."""
         return int(self.ends[neighbour])
@@ -166,6 +223,13 @@ class Topology:
             node = self.far(chosen)
         return found
 
+    def path_ends(self, path: Sequence[int]) -> tuple[int, int]:
+        """Return the ends, see `host_ends`, of the hosts between which a path leads."""
+        ports = self.egresses(path)
+        ends = (self.link_ends(ports[0])[0], self.link_ends(ports[-1])[1])
+        first, last = (end if self.far(end) in self.several else self.far(end) for end in ends)
+        return first, last
+
     @cached_property
     def hosts(self) -> npt.NDArray[np.uint32]:
         """Numbers of the hosts."""
@@ -173,11 +237,16 @@ class Topology:
 
     @cached_property
     def racks(self) -> npt.NDArray[np.uint32]:
-        """For every node number, the switch to which a host is attached; for a switch, itself."""
-        racks = np.arange(len(self.names), dtype=np.uint32)
-        for end, other in ((self.a, self.b), (self.b, self.a)):
-            of_host = self.kinds[end] == HOST
-            racks[end[of_host]] = other[of_host]
+        """The switch to which a host is attached, by its first link; for a switch, itself.
+
+        By the number of a node or, for the links of hosts with several, of the end of a link.
+        """
+        racks = self.ends.astype(np.uint32)
+        own = racks[len(self.names) :].copy()
+        other = np.stack([self.b, self.a], axis=1).ravel()
+        places = np.flatnonzero(self.kinds[own] == HOST)[::-1]  # of several the first one stays
+        racks[own[places]] = other[places]
+        racks[len(self.names) + places] = other[places]
         return racks
 
     @cached_property
@@ -201,20 +270,29 @@ class Topology:
         return shared.astype(np.uint32)
 
     @cached_property
-    def host_rates(self) -> npt.NDArray[np.uint64]:
-        """For every node number, a host's share of its NIC's rate [bit/s]; 0 for switches."""
+    def end_rates(self) -> npt.NDArray[np.uint64]:
+        """The rate of a host's links, or its share of its NIC's [bit/s]; 0 for switches.
+
+        By the number of a node or of the end of a link.
+        """
+        own = self.ends[len(self.names) :]
+        shares = np.repeat(self.rates, 2) // self.nic_size
+        ends = np.where(self.kinds[own] == HOST, shares, np.uint64(0))
         rates = np.zeros(len(self.names), dtype=np.uint64)
-        for end in (self.a, self.b):
-            of_host = self.kinds[end] == HOST
-            rates[end[of_host]] = self.rates[of_host] // self.nic_size
-        return rates
+        np.add.at(rates, own, ends)
+        return np.concatenate([rates, ends])
+
+    @property
+    def host_rates(self) -> npt.NDArray[np.uint64]:
+        """For every node number, the rate of a host's links [bit/s], see `end_rates`."""
+        return self.end_rates[: len(self.names)]
 
     @cached_property
     def servers(self) -> npt.NDArray[np.uint32]:
-        """For every node, the number of its server, from 0; switches belong to none."""
+        """The number of its server, from 0, by node or end of a link; switches belong to none."""
         servers = np.full(len(self.names), np.iinfo(np.uint32).max, dtype=np.uint32)
         servers[self.hosts] = np.arange(len(self.hosts)) // self.server_size
-        return servers
+        return servers[self.ends]
 
     @cached_property
     def failed_links(self) -> frozenset[int]:
@@ -243,11 +321,17 @@ class Topology:
         return [self.end_names[b] for a, b in self.links if a == node]
 
     def parts(self, failed: frozenset[int] | None = None) -> npt.NDArray[np.int64]:
-        """Return the lowest node that each node reaches over links that are up at the start."""
+        """Return the lowest that each reaches over links that are up at the start.
+
+        By node, and for hosts with several links, which forward nothing, by the end of each.
+        """
         failed = self.failed_links if failed is None else failed
         up = np.array([link not in failed for link in range(len(self.a))], dtype=bool)
-        part = np.arange(len(self.names))
-        a, b = self.a[up], self.b[up]
+        part = np.arange(len(self.ends))
+        at = self.ends[len(self.names) :].copy()
+        for ends in self.several.values():
+            at[np.array(ends) - len(self.names)] = ends
+        a, b = at[::2][up], at[1::2][up]
         while True:  # assign the lower number to both ends of every link until nothing changes
             lowest = np.minimum(part[a], part[b])
             before = part.copy()
@@ -260,8 +344,11 @@ class Topology:
     def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
         """Hosts that the first host cannot reach over links that are up at the start."""
         part = self.parts(failed)
+        first = part[self.host_ends(int(self.hosts[0]))]
         return [
-            self.names[host] for host in self.hosts.tolist() if part[host] != part[self.hosts[0]]
+            self.names[host]
+            for host in self.hosts.tolist()
+            if not np.isin(part[self.host_ends(host)], first).any()
         ]
 
 
@@ -565,6 +652,10 @@ def _check_links(table: TopologyTable, network: Topology, findings: Findings, pa
 
 def _check_servers(table: TopologyTable, network: Topology, findings: Findings, path: Path) -> None:
     size, hosts = table.hosts_per_server, len(network.hosts)
+    if network.several and table.failover:
+        what = f"{network.names[next(iter(network.several))]} has several links"
+        allowed = "hosts with one link each; those with several move flows among these anyway"
+        findings.add((*path, "failover"), what, allowed)
     if hosts % size:
         what = f"{hosts} hosts in servers of {size}"
         findings.add((*path, "hosts_per_server"), what, "a number that divides that of the hosts")

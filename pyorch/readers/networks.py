@@ -54,22 +54,18 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]
     if many:
         told = f"{many} pairs of nodes have several links: flows are spread over them by their hash"
         found.assumed.append(told + '; parallel = "merge" makes one of the summed rates of each')
-    links = max((degree[name] for name in hosts), default=1)
-    size = links * (graph.servers.size if graph.servers else 1)
-    if links > 1:
-        found.table["several_links"] = "split"
-        told = "hosts have several links: each becomes a server of NAME-0, NAME-1, ..., and its "
-        found.assumed.append(told + "messages take the links in turn")
+    if any(degree[name] > 1 for name in hosts):
+        told = "hosts have several links: a message takes one by the hash of its connection, among "
+        found.assumed.append(told + "those from which the way is shortest (link of [[traffic]])")
         planes = len(parts_of(without(graph, hosts)))
         if planes > 1:
-            found.table["parts"] = "keep"
-            told = f"{planes} planes that hosts alone connect: no traffic leads from one to another"
+            told = f"{planes} planes that hosts alone connect: no path leads from one to another"
             found.assumed.append(told)
     if graph.servers:
         told = "NVSwitches are the scale-up domain of each server, without contention inside"
         found.assumed.append(told)
-    found.server = size if links * len(hosts) > size else 1
-    _losses(found, graph, hosts if links > 1 else set())
+        found.server = graph.servers.size if len(hosts) > graph.servers.size else 1
+    _losses(found, graph)
     return found
 
 
@@ -152,18 +148,18 @@ def _attribute(
         found.assumed.append(f"attribute {chosen!r} of links is their {name} in {unit}{length}")
 
 
-def _losses(found: Assumed, graph: Graph, split: set[str]) -> None:
-    """Note the ports of links that lose frames. split: hosts of which each link has one."""
-    used: Counter[str] = Counter()
+def _losses(found: Assumed, graph: Graph) -> None:
+    """Note the ports of links that lose frames."""
+    pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
+    used: Counter[frozenset[str]] = Counter()
     ports: dict[str, list[str]] = {}
     for edge in graph.edges:
-        ends = []
-        for name in (edge.a, edge.b):
-            ends.append(f"{name}-{used[name]}" if name in split else name)
-            used[name] += 1
+        pair = frozenset((edge.a, edge.b))
+        used[pair] += 1
+        place = f"#{used[pair]}" if pairs[pair] > 1 else ""
         if ERRORS in edge.attributes:
             ports.setdefault(edge.attributes[ERRORS], []).extend(
-                [":".join(ends), ":".join(reversed(ends))]
+                [f"{edge.a}:{edge.b}{place}", f"{edge.b}:{edge.a}{place}"]
             )
     if ports:
         found.table["error_rates"] = "ignore"

@@ -139,7 +139,7 @@ def _in_phase(cases: Cases, case: Case, lossy: Sequence[int]) -> Iterator[Found]
     periodic = endless & (flows.windows == 0) & np.isin(flows.classes, lossy)
     periodic[list(flows.on_off)] = False
     src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(network))
-    line = network.host_rates.astype(np.int64)
+    line = network.end_rates.astype(np.int64)
     rates = np.where(flows.rates > 0, flows.rates.astype(np.int64), line[src])
     for end in np.unique(dst[periodic & (src != dst)]).tolist():
         arriving = endless & (src != dst) & (dst == end)
@@ -148,8 +148,8 @@ def _in_phase(cases: Cases, case: Case, lossy: Sequence[int]) -> Iterator[Found]
         most = int(np.unique(alike, return_counts=True)[1].max())
         if most > 1 and np.minimum(sent, line).sum() > line[end]:
             what = f"{most} hosts send equal frames at equal rates into a lossy queue to "
-            what += f"{network.names[end]}, and nothing is random: which of them loses frames is a "
-            what += "matter of phase, and one may lose none and another all"
+            what += f"{network.names[network.far(end)]}, and nothing is random: which of them "
+            what += "loses frames is a matter of phase, and one may lose none and another all"
             hint = "draw no conclusions from their shares: let clocks differ as hardware's do "
             hint += "(port.clock_tolerance = 100), and pacing (host.pacing_jitter = 0.1)"
             yield Found("phase", case, what, hint, most, "note")

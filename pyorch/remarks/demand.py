@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyorch.base.units import format_time
-from pyorch.network.topology import HOST
 from pyorch.remarks.cases import Case, Cases
 from pyorch.remarks.layers import Floats, Layers
 from pyorch.remarks.offered import MOST_HOSTS, carried_by, egresses, rates_of
@@ -95,19 +94,19 @@ def demands(experiment: Experiment, specs: Sequence[RunSpec]) -> list[tuple[Dema
 
 def _demand(case: Case, flows: Flows, types: Catalogue | None) -> Demand | None:
     network, duration = case.network, case.setting.run.duration
-    if (network.kinds[network.racks[network.hosts]] == HOST).any():
+    if network.has_direct_links:
         return None
-    if len(network.hosts) > MOST_HOSTS or (layers := Layers.of(network)) is None:
+    if len(network.attached) > MOST_HOSTS or (layers := Layers.of(network)) is None:
         return None
     sizes = frames(types, case.setting.attributes)
-    src, dst = (np.searchsorted(network.hosts, end) for end in flows.ends_on_network(network))
+    src, dst = (np.searchsorted(network.attached, end) for end in flows.ends_on_network(network))
     rates = rates_of(layers)
     share = sizes.payload / (sizes.data + sizes.overhead)
-    payload = _payload(flows, src, dst, share * rates[: len(network.hosts)], duration)
+    payload = _payload(flows, src, dst, share * rates[: len(network.attached)], duration)
     packets = np.ceil(payload / sizes.payload)
     on_wire = payload + packets * (sizes.header + sizes.overhead)
     bits, hops = (
-        carried_by(layers, _matrix(src, dst, values, len(network.hosts)))
+        carried_by(layers, _matrix(src, dst, values, len(network.attached)))
         for values in (8 * on_wire, packets)
     )
     return Demand(
@@ -115,7 +114,7 @@ def _demand(case: Case, flows: Flows, types: Catalogue | None) -> Demand | None:
         payload=float(payload.sum()),
         hops=float(hops.sum()),
         tiers=_tiers(layers, bits / rates / max(duration * 1e-12, _FOREVER)),
-        memory=BASE_MEMORY + FLOW_MEMORY * len(flows) + HOST_MEMORY * len(network.hosts),
+        memory=BASE_MEMORY + FLOW_MEMORY * len(flows) + HOST_MEMORY * len(network.attached),
     )
 
 

@@ -31,7 +31,7 @@ class Layers:
     @classmethod
     def of(cls, network: Topology) -> Layers | None:
         """Return the layers for the links that are up at the start; None of too large a network."""
-        edges = len(np.unique(network.racks[network.hosts]))
+        edges = len(np.unique(network.racks[network.attached]))
         if 2 * len(network.a) * edges > MOST_SUMS:
             return None
         return cls(network, ShortestPaths.of(network))

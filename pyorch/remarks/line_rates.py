@@ -27,7 +27,7 @@ def of_line_rates(cases: Cases) -> Iterator[Found]:
         setting = case.setting
         used = {setting.congestion_control, *setting.agents, *setting.host_agents}
         used |= {*setting.flow_control, setting.buffer_policy}
-        rates = sorted(set(case.network.host_rates[case.network.hosts].tolist()))
+        rates = sorted(set(case.network.end_rates[case.network.attached].tolist()))
         fitting: dict[str, list[str]] = {}
         for (section, name), (info, values, rate) in rated.items():
             far = [one for one in rates if not rate <= FACTOR * one <= FACTOR**2 * rate]
@@ -69,7 +69,7 @@ def _has(cases: Cases, case: Case, info: TypeInfo, values: Mapping[str, str]) ->
 def _told(types: Catalogue, case: Case, name: str, sections: list[str]) -> Found:
     presets = types.presets
     rate = max(presets[section][name].line_rate or 0 for section in sections)
-    rates = sorted(set(case.network.host_rates[case.network.hosts].tolist()))
+    rates = sorted(set(case.network.end_rates[case.network.attached].tolist()))
     hosts = rates[-1] if rates[-1] > rate else rates[0]
     values = "its defaults" if len(sections) == 1 else "their defaults"
     values = values if name == DEFAULTS else f'the values of the preset "{name}"'

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 
 from pyorch.base.units import format_rate
-from pyorch.network.topology import HOST
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
 from pyorch.traffic.base import label_of
@@ -41,7 +40,7 @@ def of_offered_loads(cases: Cases) -> Iterator[Found]:
 def _overload(case: Case) -> tuple[str, str, float] | None:
     """Return what is wrong with the loads of a case, what to do, and the largest load."""
     network, duration = case.network, case.setting.run.duration
-    if (network.kinds[network.racks[network.hosts]] == HOST).any():
+    if network.several or network.has_direct_links:
         return None
     if len(network.hosts) > MOST_HOSTS or (layers := Layers.of(network)) is None:
         return None
@@ -65,10 +64,11 @@ def _overload(case: Case) -> tuple[str, str, float] | None:
 
 def egresses(layers: Layers) -> tuple[Numbers, Numbers]:
     """Return the nodes and their neighbours: from hosts, to hosts, and between switches."""
-    hosts = layers.network.hosts.astype(np.int64)
-    racks = layers.network.racks[hosts].astype(np.int64)
-    one, other = layers.nodes
-    return np.concatenate([hosts, racks, one]), np.concatenate([racks, hosts, other])
+    network = layers.network
+    out = [network.access(end) for end in network.attached.tolist()]
+    into = [network.reverse(port) for port in out]
+    ports = np.array([*out, *into, *zip(*layers.nodes, strict=True)], dtype=np.int64)
+    return ports[:, 0], ports[:, 1]
 
 
 def rates_of(layers: Layers) -> Floats:
@@ -80,12 +80,15 @@ def rates_of(layers: Layers) -> Floats:
 
 
 def carried_by(layers: Layers, rates: Floats) -> Floats:
-    """Return what each egress carries [bit/s], (egresses,), of traffic between hosts."""
+    """Return what each egress carries [bit/s], (egresses,), of traffic between hosts' ends.
+
+    rates: in the order of `Topology.attached`.
+    """
     network = layers.network
     if network.scale_up is not None:
-        servers = network.servers[network.hosts]
+        servers = network.servers[network.attached]
         rates = np.where(servers[:, None] == servers, 0, rates)
-    edge, count = layers.edge_of(network.hosts.astype(np.int64)), len(layers.paths.edges)
+    edge, count = layers.edge_of(network.attached), len(layers.paths.edges)
     places = (edge[:, None] * count + edge).ravel()
     matrix = np.bincount(places, rates.ravel(), count * count).astype(np.float64)
     between = layers.loads(matrix.reshape(count, count))

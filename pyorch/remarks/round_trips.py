@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyorch.base.units import rounded_time
-from pyorch.network.topology import HOST, SWITCH, Topology
+from pyorch.network.topology import SWITCH, Topology
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
 from pyorch.setting.attributes import number
@@ -110,7 +110,7 @@ class RoundTrips:
         """Return those of a case; None if there are none, or too many to compute."""
         flows = self.cases.flows(case)
         network = case.network
-        if not flows or (network.kinds[network.racks[network.hosts]] == HOST).any():
+        if not flows or network.has_direct_links:
             return None
         largest = MOST_PAYLOAD if (flows.sizes == 0).any() else int(flows.sizes.max())
         wire = Wire.of(self.cases, case, largest)
@@ -134,7 +134,7 @@ class RoundTrips:
         pinned = [flow for flow in flows.paths if full[flow]][:MOST_PATHS]
         diverted = [network.numbers[name] for name in routed]
         full[list(flows.paths) + list(flows.ack_paths)] = False
-        full &= ~np.isin(src, diverted) & ~np.isin(dst, diverted)
+        full &= ~np.isin(network.ends[src], diverted) & ~np.isin(network.ends[dst], diverted)
         pairs = np.unique(np.stack([src[full], dst[full]]), axis=1)
         found = [_on_shortest(layers, pairs, wire)]
         found += [_on_path(network, flows.paths[flow].tolist(), wire) for flow in pinned]
@@ -154,9 +154,7 @@ def _on_shortest(layers: Layers, pairs: Numbers, wire: Wire) -> Floats:
     ends = layers.edge_of(src), layers.edge_of(dst)
     between = layers.least(there + wire.in_switch)[ends]
     between = between + layers.least(back + wire.in_switch)[ends[::-1]] + 2 * wire.in_switch
-    access = np.zeros(len(network.names))
-    for end in (network.a, network.b):
-        access[end] = there + back  # hosts have one link; switches are not asked
+    access = network.at_ends(there + back)  # switches are not asked
     times = access[src] + between + access[dst] + wire.in_hosts
     return np.stack([src, dst, times, layers.hops[ends] + 1])
 
@@ -217,7 +215,8 @@ class Limit:
 
 def _base(case: Case, trips: Trips, pair: int) -> str:
     """A base round trip in words."""
-    src, dst = (case.network.names[int(end[pair])] for end in (trips.src, trips.dst))
+    network = case.network
+    src, dst = (network.names[network.far(int(end[pair]))] for end in (trips.src, trips.dst))
     time = rounded_time(int(trips.times[pair]))
     return f"the base round trip of {time} from {src} to {dst} (delays, a frame and its ACK)"
 
@@ -294,9 +293,7 @@ def _swift(cases: Cases, case: Case, values: dict[str, str], trips: Trips) -> It
 def _windows(case: Case, trips: Trips, values: dict[str, str]) -> Iterator[tuple[float, int]]:
     """Yield the window [packets] that fills the path of each pair, and its switches."""
     network = case.network
-    rates = np.zeros(len(network.names))
-    for end in (network.a, network.b):
-        rates[end] = network.rates
+    rates = network.at_ends(network.rates.astype(np.float64))
     packets = np.ceil(rates[trips.src] * trips.times / _PS_BITS / trips.wire.frame)
     packets = np.clip(packets, number(values["LeastWindow"]), number(values["MostWindow"]))
     yield from zip(packets.tolist(), trips.switches.tolist(), strict=True)

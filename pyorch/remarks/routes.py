@@ -252,7 +252,7 @@ def _why_idle(scene: Scene, entry: Entry, hosts: Sequence[str]) -> str:
     """Why no flow or answer of a scene takes a route; "" if one may."""
     switch, _, at, until = entry
     network = scene.network
-    if scene.setting.topology.failover:  # flows move to other hosts
+    if scene.setting.topology.failover or network.several:  # flows move
         return ""
     if at > scene.setting.run.latest_end:
         return f"it begins at {format_time(at)}, after the end of the run"

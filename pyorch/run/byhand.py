@@ -17,6 +17,7 @@ from pyorch.base.lazy import pd
 from pyorch.base.units import format_time, parse_time
 from pyorch.engine.progress import SLICES
 from pyorch.metrics import known_numbers
+from pyorch.network.apart import Apart
 from pyorch.network.topology import Topology
 from pyorch.report.planned import planned_map
 from pyorch.run.callbacks import connect
@@ -88,7 +89,8 @@ class OpenRun:
         findings = Findings("port")
         if not check_port(name, self.network, findings, ()):
             raise UserError(findings.problems)
-        return self.simulation.GetFabric().FindPort(*self.network.port(*name.split(":")) or ())
+        port = Apart(self.network).port(*self.network.port(*name.split(":")) or (0, 0))
+        return self.simulation.GetFabric().FindPort(*port)
 
     def connect(self, source: str, name: str, function: Callable[..., None]) -> int:
         """Connect a function to a trace source; return the number of sources connected.
@@ -131,7 +133,7 @@ class OpenRun:
         """The traced tables so far; once the run has ended, the flows, too."""
         return {
             name: pd.DataFrame({key: values.copy() for key, values in columns.items()})
-            for name, columns in read_tables(self.simulation).items()
+            for name, columns in read_tables(self.simulation, self.network).items()
         }
 
     @property

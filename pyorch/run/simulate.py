@@ -20,6 +20,7 @@ from pyorch.base.paths import RunPaths
 from pyorch.base.units import format_time
 from pyorch.engine.progress import SLICES, Heartbeat
 from pyorch.metrics import RunTables, compute
+from pyorch.network.apart import Apart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pyorch.build.facade import Simulation, SimulationClass
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
-    from pyorch.setting.canonical import NodeAttributes, RunSection, Setting
+    from pyorch.setting.canonical import NodeAttributes, Route, RunSection, Setting
     from pyorch.traffic.base import Flows
     from pyorch.traffic.connections import Connections
 
@@ -92,7 +93,7 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     advance(simulation, spec.setting.run, run)
     problems = _lines(simulation.Finish())
     clock.end("run")
-    tables = read_tables(simulation)
+    tables = read_tables(simulation, topology)
     for name, columns in tables.items():
         write_table(run, name, columns)
     summary = {
@@ -136,10 +137,11 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
     """
     try:
         network = configure(simulation, spec.setting, spec.seed)
+        apart = Apart(network)
         simulation.Build()
         problems = _lines(simulation.Check())
         for trace in spec.setting.traces:  # only objects that exist can be traced
-            ports = [_port(network, *port) for port in trace.ports]
+            ports = [apart.port(*_port(network, *port)) for port in trace.ports]
             # an empty array has no address to pass; its length says that it is empty
             nodes = _array([node for node, _ in ports] or [0], "uint32")
             peers = _array([peer for _, peer in ports] or [ANY_PEER], "int64")
@@ -190,22 +192,30 @@ def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     if not run.oracle:
         simulation.SwitchOffOracle()
     network = topologies.build(setting.topology)
-    _add_topology(simulation, network)
-    _set_nodes(simulation, network, setting.nodes)
+    apart = Apart(network)
+    _add_topology(simulation, network, apart)
+    _set_nodes(simulation, apart, setting.nodes)
     for route in setting.routes:
-        node, neighbour = _port(network, route.switch, route.next)
-        until = NEVER if route.until is None else route.until
-        simulation.DivertRoute(node, network.numbers[route.dst], neighbour, route.at, until)
-    _add_flows(simulation, traffic.flows(setting.traffic, network, seed, run.duration))
+        _divert(simulation, route, apart)
+    _add_flows(simulation, traffic.flows(setting.traffic, network, seed, run.duration), apart)
     for fault in setting.faults:
-        fault.tell(simulation, network)
+        for node in apart.nodes(network.numbers[fault.host]):
+            fault.tell(simulation, node)
     return network
 
 
-def _add_topology(simulation: Simulation, network: Topology) -> None:
-    simulation.AddNodes(network.kinds, "\n".join(network.names), len(network.names))
-    ends = (network.a, network.b)
-    simulation.AddLinks(*ends, network.rates, network.delays, len(network.a))
+def _divert(simulation: Simulation, route: Route, apart: Apart) -> None:
+    node, neighbour = apart.port(*_port(apart.network, route.switch, route.next))
+    until = NEVER if route.until is None else route.until
+    for dst in apart.nodes(apart.network.numbers[route.dst]):
+        simulation.DivertRoute(node, dst, neighbour, route.at, until)
+
+
+def _add_topology(simulation: Simulation, network: Topology, apart: Apart) -> None:
+    simulation.AddNodes(apart.kinds, "\n".join(apart.names), len(apart.names))
+    simulation.AddLinks(*apart.links, network.rates, network.delays, len(network.a))
+    for nodes in apart.groups:
+        simulation.SetHostPorts(nodes, len(nodes))
     size = network.server_size
     if size > 1:
         rate, delay = network.scale_up or (0, 0)
@@ -216,20 +226,20 @@ def _add_topology(simulation: Simulation, network: Topology) -> None:
         simulation.FailLink(link, down_ps, up_ps)
 
 
-def _set_nodes(
-    simulation: Simulation, network: Topology, entries: Sequence[NodeAttributes]
-) -> None:
+def _set_nodes(simulation: Simulation, apart: Apart, entries: Sequence[NodeAttributes]) -> None:
     """Set the attributes of single nodes and ports; a later entry overrides an earlier one."""
+    network = apart.network
     for entry in entries:
         for owner in entry.nodes:
             name, _, neighbour = owner.partition(":")
-            port = _port(network, name, neighbour) if neighbour else None
+            port = apart.port(*_port(network, name, neighbour)) if neighbour else None
             for type_id, attributes in entry.attributes.items():
                 for key, value in attributes.items():
                     if port is not None:
                         simulation.SetPortAttribute(*port, type_id, key, value)
-                    else:
-                        simulation.SetNodeAttribute(network.numbers[name], type_id, key, value)
+                        continue
+                    for node in apart.nodes(network.numbers[name]):
+                        simulation.SetNodeAttribute(node, type_id, key, value)
 
 
 def _port(network: Topology, name: str, neighbour: str) -> tuple[int, int]:
@@ -239,7 +249,7 @@ def _port(network: Topology, name: str, neighbour: str) -> tuple[int, int]:
     return port
 
 
-def _add_flows(simulation: Simulation, flows: Flows) -> None:
+def _add_flows(simulation: Simulation, flows: Flows, apart: Apart) -> None:
     count = len(flows)
     if count == 0:
         return
@@ -259,12 +269,12 @@ def _add_flows(simulation: Simulation, flows: Flows) -> None:
         simulation.AddDependencies(waits.flows, waits.after, waits.delays, len(waits))
     if flows.nics is not None and len(flows.nics):
         nics = flows.nics
-        simulation.SetNics(nics.flows, nics.leaves, nics.arrives, len(nics))
+        simulation.SetNics(nics.flows, apart.of(nics.leaves), apart.of(nics.arrives), len(nics))
     if flows.connections is not None:
         _connect(simulation, flows.connections)
     for flow, (on_ps, off_ps) in flows.on_off.items():
         simulation.SetOnOff(flow, on_ps, off_ps)
-    _set_paths(simulation, flows)
+    _set_paths(simulation, flows, apart)
 
 
 def _connect(simulation: Simulation, made: Connections) -> None:
@@ -275,13 +285,11 @@ def _connect(simulation: Simulation, made: Connections) -> None:
     simulation.SetSourcePorts(made.owners, made.ports, len(made.owners))
 
 
-def _set_paths(simulation: Simulation, flows: Flows) -> None:
-    from pyorch.traffic.paths import flat
-
+def _set_paths(simulation: Simulation, flows: Flows, apart: Apart) -> None:
     if flows.paths:
-        simulation.SetPaths(*flat(flows.paths), len(flows.paths))
+        simulation.SetPaths(*apart.flat(flows.paths), len(flows.paths))
     if flows.ack_paths:
-        simulation.SetAckPaths(*flat(flows.ack_paths), len(flows.ack_paths))
+        simulation.SetAckPaths(*apart.flat(flows.ack_paths), len(flows.ack_paths))
     if flows.ack_reverse:
         reverse = flows.ack_reverse_of_all()
         numbers, ways = _array(list(reverse), "uint32"), _array(list(reverse.values()), "uint8")
@@ -350,12 +358,16 @@ def run_until(simulation: Simulation, until_ps: int, end_ps: int) -> bool:
         raise OutOfMemoryError([where, hint]) from error
 
 
-def read_tables(simulation: Simulation) -> Tables:
-    """The result tables as arrays in C++ memory: valid as long as the Simulation exists."""
+def read_tables(simulation: Simulation, network: Topology) -> Tables:
+    """The result tables as arrays in C++ memory: valid as long as the Simulation exists.
+
+    Columns of nodes have the numbers of the network; they are copies if these are others.
+    """
+    apart = Apart(network)
     tables: Tables = {}
     for table in range(simulation.GetNTables()):
         rows = int(simulation.GetNRows(table))
-        tables[str(simulation.GetTableName(table))] = {
+        columns = {
             str(simulation.GetColumnName(table, column)): _view(
                 simulation.GetColumnData(table, column),
                 str(simulation.GetColumnType(table, column)),
@@ -363,6 +375,7 @@ def read_tables(simulation: Simulation) -> Tables:
             )
             for column in range(simulation.GetNColumns(table))
         }
+        tables[str(simulation.GetTableName(table))] = apart.told(columns)
     return tables
 
 

@@ -20,7 +20,7 @@ from pyorch.base.fields import decode as decode_table
 from pyorch.base.fields import encode as encode_table
 from pyorch.base.fingerprint import types_in
 from pyorch.network import topology
-from pyorch.network.topology import Topology, TopologyTable
+from pyorch.network.topology import TopologyTable
 from pyorch.setting.attributes import DEFAULTS, OPTIONAL
 from pyorch.traffic import base as traffic
 from pyorch.traffic.base import TrafficTable
@@ -95,8 +95,8 @@ class Fault(Table):
     host: str = Field(description="The host.")
     start: Time = Field(default=0, description="When it begins.")
 
-    def tell(self, simulation: Simulation, network: Topology) -> None:
-        """Add the fault to a Simulation, before it is built."""
+    def tell(self, simulation: Simulation, node: int) -> None:
+        """Add the fault of a host, by its number, to a Simulation, before it is built."""
         raise NotImplementedError
 
 
@@ -107,8 +107,8 @@ class SlowReceiver(Fault):
     rate: Rate = Field(description="Rate at which it accepts data; 0: line rate.")
 
     @override
-    def tell(self, simulation: Simulation, network: Topology) -> None:
-        simulation.SetReceiveRate(network.numbers[self.host], self.rate, self.start)
+    def tell(self, simulation: Simulation, node: int) -> None:
+        simulation.SetReceiveRate(node, self.rate, self.start)
 
 
 class PauseStorm(Fault):
@@ -124,10 +124,9 @@ class PauseStorm(Fault):
     stop: Until = Field(default=None, description="When it ends; none: never.")
 
     @override
-    def tell(self, simulation: Simulation, network: Topology) -> None:
+    def tell(self, simulation: Simulation, node: int) -> None:
         stop = NEVER if self.stop is None else self.stop
-        host = network.numbers[self.host]
-        simulation.AddPauseStorm(host, self.traffic_class, self.start, stop)
+        simulation.AddPauseStorm(node, self.traffic_class, self.start, stop)
 
 
 FAULTS: dict[str, type[Fault]] = {"slow_receiver": SlowReceiver, "pause_storm": PauseStorm}

@@ -59,7 +59,7 @@ class Ways:
     def next_hops(self, switch: int, host: int) -> list[int]:
         """The next hops of a switch towards a host: neighbours that are switches, or none."""
         network = self.network
-        diverted = self.diverted.get((switch, host))
+        diverted = self.diverted.get((switch, network.far(host)))
         if diverted is not None:
             return [diverted] if network.kinds[network.far(diverted)] == SWITCH else []
         failed = self.failed[switch]
@@ -98,7 +98,7 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
     free[list(flows.paths)] = False
     diverted = {network.numbers[route.dst] for route in setting.routes}
     src, dst = flows.ends_on_network(network)
-    free &= src != dst
+    free &= (src != dst) & (network.kinds[network.racks[src]] == SWITCH)
     pairs = _different(network, src[free], dst[free], diverted)
     used = set(flows.classes.tolist())
     best = FlowCycle("none")
@@ -146,13 +146,13 @@ def _different(
 
     Without routes of their own all hosts of a switch are reached in the same way.
     """
-    nodes = len(network.names)
+    nodes = len(network.racks)
     every = src.astype(np.int64) * nodes + dst
     # the same, faster where many flows share few pairs
     both = np.flatnonzero(np.bincount(every)) if nodes**2 < len(every) else np.unique(every)
     src, dst = np.divmod(both, nodes)
     racks = network.racks.astype(np.int64)
-    own = np.isin(dst, list(diverted))
+    own = np.isin(network.ends[dst], list(diverted))
     ways = racks[src] * 2 * nodes + np.where(own, dst, nodes + racks[dst])
     first = np.sort(np.unique(ways, return_index=True)[1])
     return list(zip(src[first].tolist(), dst[first].tolist(), strict=True))
@@ -211,7 +211,7 @@ class Way:
         """Return the number of flows that (may) cross each egress, and whether all certainly do."""
         found = {egress: (sum(self.pairs.values()), sure) for egress, sure in self.between.items()}
         for (src, dst), flows in self.pairs.items():
-            for egress in ((src, int(network.racks[src])), (int(network.racks[dst]), dst)):
+            for egress in (network.access(src), network.reverse(network.access(dst))):
                 found[egress] = (found.get(egress, (0, True))[0] + flows, True)
         return found
 
@@ -221,19 +221,20 @@ def flow_ways(setting: Setting, seed: int, network: Topology) -> list[Way]:
     flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
     pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
     found = [
-        Way({(path[0], path[-1]): 1}, dict.fromkeys(network.egresses(path)[1:-1], True))
+        Way({network.path_ends(path): 1}, dict.fromkeys(network.egresses(path)[1:-1], True))
         for path in pinned
     ]
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
     src, dst = flows.ends_on_network(network)
-    free &= src != dst
+    free &= (src != dst) & (network.kinds[network.racks[src]] == SWITCH)
     ways = ways_at_start(setting, network)
     own = {host for _, host in ways.diverted}
     groups: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
     for pair, count in Counter(zip(src[free].tolist(), dst[free].tolist(), strict=True)).items():
         begin, end = (int(network.racks[host]) for host in pair)
-        groups.setdefault((begin, pair[1] if pair[1] in own else end), {})[pair] = count
+        to = pair[1] if network.far(pair[1]) in own else end
+        groups.setdefault((begin, to), {})[pair] = count
     hops: dict[tuple[int, int], list[int]] = {}
     for (begin, end), pairs in sorted(groups.items()):
         dst_host = next(iter(pairs))[1]

@@ -39,7 +39,7 @@ class LongestPath(NamedTuple):
 
     def text(self, network: Topology) -> str:
         """Return the path in words."""
-        ends = f"{network.names[self.src]} to {network.names[self.dst]}"
+        ends = " to ".join(network.names[network.far(end)] for end in (self.src, self.dst))
         return f"the path from {ends} passes {self.switches} switches"
 
 
@@ -64,7 +64,7 @@ def longest_path(
     found = [LongestPath(len(path) - 2, int(path[0]), int(path[-1])) for path in fixed]
     some[list(flows.paths)] = False
     src, dst = flows.ends_on_network(network)
-    some &= src != dst
+    some &= (src != dst) & (network.kinds[network.racks[src]] == SWITCH)
     src, dst = src[some], dst[some]
     begin, end = (np.searchsorted(paths.switches, network.racks[ends]) for ends in (src, dst))
     switches = 1 + paths.distance[begin, end].astype(np.int64)

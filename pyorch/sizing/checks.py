@@ -16,7 +16,14 @@ from pyorch.base.findings import Findings
 from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import Catalogue, number, section_of, snake_case, written
-from pyorch.sizing.theory import IDEAL, IEEE, RESPONSE_QUANTA, eta_prime, pause_response
+from pyorch.sizing.theory import (
+    IDEAL,
+    IEEE,
+    RESPONSE_QUANTA,
+    eta_prime,
+    headroom_in_cells,
+    pause_response,
+)
 
 Attributes = Mapping[str, Mapping[str, str]]
 #: Attributes of the buffer that the arithmetic needs.
@@ -66,7 +73,7 @@ class Frames:
     """Sizes [B] of full data frames and control frames, and how long these take to be obeyed.
 
     control_delay_ps: at any rate. response: a rule by rate, see `theory.pause_response`; the longer
-    time counts.
+    time counts. cell: of the buffer; 1: frames take their bytes.
     """
 
     payload: int
@@ -76,6 +83,7 @@ class Frames:
     control: int
     control_delay_ps: int
     response: str = IDEAL
+    cell: int = 1
 
     @property
     def data(self) -> int:
@@ -85,7 +93,8 @@ class Frames:
     def eta_prime(self, rate: int, delay_ps: int) -> int:
         """Return the lossless headroom [B] of a port; rate in bit/s, delay in ps."""
         sizes = (self.data, self.control, self.overhead)
-        return eta_prime(rate, delay_ps, *sizes, self.control_delay(rate))
+        demand = eta_prime(rate, delay_ps, *sizes, self.control_delay(rate))
+        return headroom_in_cells(demand, self.cell, self.overhead)
 
     def control_delay(self, rate: int) -> int:
         """Return the time until a control frame is obeyed on a link [ps]; rate in bit/s.
@@ -113,6 +122,7 @@ def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
         control=get("port", "ControlFrameSize", MIN_FRAME),
         control_delay_ps=get("port", "ControlDelay", 0),
         response=port.get("PauseResponse", IDEAL),
+        cell=get("buffer", "CellSize", 1),
     )
 
 
@@ -167,7 +177,7 @@ def check_buffer(
     # Python's integers: a fast link with days of delay needs more than 2^63 B
     demands = [run.eta_prime(*link) if paused else 0 for link in links]
     headroom = [int((sizes["Headroom"] or demand) // ratio) for demand in demands]
-    frame = 0 if allow_loss else run.data
+    frame = 0 if allow_loss else -(-run.data // run.cell) * run.cell
     _check_commitment(sizes, lossless, headroom, frame, network, findings)
 
 
@@ -261,6 +271,7 @@ def _formula(run: Frames, rate: int) -> str:
         f"eta' = 2*(C*Dprop + {run.data + run.overhead} B) "
         f"+ max(3840 B, C*{format_time(run.control_delay(rate))}) "
         f"+ {run.control + run.overhead} B + {run.data} B"
+        + (f", in cells of {run.cell} B" if run.cell > 1 else "")
     )
 
 

@@ -36,7 +36,7 @@ from pyorch.sizing.theory import (
     bytes_in,
     dynamic_threshold,
     eta,
-    most_in_cells,
+    headroom_in_cells,
     time_of,
 )
 
@@ -542,10 +542,7 @@ def _allowed_rows(switch: Switch, ports: Ports, at: str) -> list[Sequence[str]]:
             rows.append((f"eta' for 802.3{at}", _size(late), quanta, "IEEE 802.3, 31B.3.7"))
     cell = ASICS[switch.asic].cell if switch.asic else 0
     if cell:
-        last = switch.frames.data
-        in_cells = (
-            most_in_cells(late - last, cell, switch.frames.overhead) + -(-last // cell) * cell
-        )
+        in_cells = headroom_in_cells(late, cell, switch.frames.overhead)
         formula = f"in cells of {cell} B, frames of any size"
         rows.append((f"  in cells{at}", _size(in_cells), formula, "derived"))
     profile = SHIPPED.get(switch.asic)

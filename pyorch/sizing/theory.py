@@ -100,6 +100,15 @@ def most_in_cells(wire: int, cell: int, overhead: int = 20, least: int = 64) -> 
     return -(-wire * (-(-worst // cell) * cell) // (worst + overhead))
 
 
+def headroom_in_cells(headroom: int, cell: int, overhead: int = 20) -> int:
+    """Return what a headroom [B] as flow controls demand it is in cells [B], as in the simulator.
+
+    Of its last frame it counts no overhead on the wire. A cell of 1 B: the headroom itself.
+    """
+    wire = headroom + overhead
+    return max(most_in_cells(wire, cell, overhead), wire) if cell > 1 and headroom else headroom
+
+
 def dynamic_threshold(alpha: float, shared: int, queues: int) -> float:
     """Return the shared-buffer occupancy of each of n equally congested queues [B].
 

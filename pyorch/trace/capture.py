@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch.base.lazy import np
 from pyorch.build.facade import Simulation, SimulationClass
 from pyorch.engine.progress import SLICES
+from pyorch.network.apart import Apart
 from pyorch.run.simulate import read_tables, set_up
 from pyorch.trace.netanim import write_animation
 
@@ -115,7 +116,7 @@ def trace_run(
     animation, frames = None, 0
     if options.animate:
         animation = folder / ANIMATION
-        table = read_tables(simulation)["frame"]
+        table = read_tables(simulation, network)["frame"]
         shown = table["time_ps"] >= options.from_ps
         table = {name: column[shown] for name, column in table.items()}
         frames = write_animation(animation, network, table)
@@ -143,15 +144,23 @@ def port_numbers(
     network: Topology, ports: Sequence[tuple[str, str]]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Node and neighbour numbers of ports by name; the neighbour "" is any. Raises KeyError."""
+    apart = Apart(network)
     # an empty array has no address to pass; its length is passed as well
     found = [
-        (network.numbers[node], ANY_PEER) if not peer else network.port(node, peer)
+        [(number, ANY_PEER) for number in apart.nodes(network.numbers[node])]
+        if not peer
+        else [apart.port(*_known(network, node, peer))]
         for node, peer in ports
-    ] or [(0, ANY_PEER)]
-    if None in found:
-        raise KeyError(ports[found.index(None)])
-    nodes, peers = np.array(found).T
+    ] or [[(0, ANY_PEER)]]
+    nodes, peers = np.array([port for some in found for port in some]).T
     return nodes.astype(np.uint32), peers.astype(np.int64)
+
+
+def _known(network: Topology, node: str, peer: str) -> tuple[int, int]:
+    port = network.port(node, peer)
+    if port is None:
+        raise KeyError((node, peer))
+    return port
 
 
 def _captured(line: str) -> Captured:

@@ -36,6 +36,7 @@ from pyorch.base.lazy import Kinds
 from pyorch.base.reading import is_file
 from pyorch.base.units import whole
 from pyorch.network.topology import Topology
+from pyorch.traffic import links
 from pyorch.traffic.connections import (
     MOST_QUEUE_PAIRS,
     Connections,
@@ -81,7 +82,10 @@ class Waits:
 
 @dataclass(frozen=True)
 class Nics:
-    """Flows that leave or arrive through other hosts than their ends; arrays of shape (flows,)."""
+    """Flows that leave or arrive through other hosts than their ends; arrays of shape (flows,).
+
+    Of a host with several links it is the end of the link, see `Topology.host_ends`.
+    """
 
     flows: npt.NDArray[np.uint32]
     leaves: npt.NDArray[np.uint32]
@@ -129,7 +133,10 @@ class Flows:
     def ends_on_network(
         self, network: Topology
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return the hosts through which each flow leaves and arrives; by default its own ends."""
+        """Return the hosts through which each flow leaves and arrives; by default its own ends.
+
+        Of hosts with several links, the ends of these.
+        """
         src, dst = self.src.copy(), self.dst.copy()
         if self.nics is not None:
             src[self.nics.flows], dst[self.nics.flows] = self.nics.leaves, self.nics.arrives
@@ -264,7 +271,11 @@ def expand_hosts(name: str, network: Topology) -> list[str] | None:
         return [network.names[host] for host in network.hosts.tolist()]
     if name.endswith(":*") and name[:-2] in network.numbers:
         switch = network.numbers[name[:-2]]
-        return [network.names[h] for h in network.hosts.tolist() if network.leaves[h] == switch]
+        return [
+            network.names[host]
+            for host in network.hosts.tolist()
+            if (network.leaves[network.host_ends(host)] == switch).any()
+        ]
     match = _RANGE.fullmatch(name)
     if match is None or match[1] != match[3]:
         return None
@@ -285,7 +296,7 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
-    left_out = frozenset({"connection", "nic", "queue_pairs", "split", "start_jitter"})
+    left_out = frozenset({"connection", "link", "nic", "queue_pairs", "split", "start_jitter"})
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -307,6 +318,12 @@ class TrafficTable(Kind):
         default="own",
         description="Hosts of a server by which flows to other servers go: those named; the one at "
         "the destination's place in its server, reached over the scale-up domain; or by a hash.",
+    )
+    link: links.LinkRule = Field(
+        default="hash",
+        description="By which links of hosts with several a connection goes, among those between "
+        "which the path is shortest: by its hash; in turn for each of the source's connections; "
+        "at both ends by that of the same place, the n-th of channel n (rail); or by the first.",
     )
     connection: Literal["message", "pair"] = Field(
         default="message",
@@ -460,11 +477,12 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficT
 def _check_reached(entry: TrafficTable, check: Check) -> None:
     """Note that flows lead from one part of the network to another: few networks have several."""
     network = check.scene.network
-    if not len(network.hosts) or not network.cut_off():
+    if not len(network.hosts) or not (network.several or network.cut_off()):
         return
     found = flows([entry], network, 1, check.scene.duration_ps)
     part = network.parts()
-    apart = np.flatnonzero(part[found.src] != part[found.dst])
+    src, dst = found.ends_on_network(network)
+    apart = np.flatnonzero(part[src] != part[dst])
     if len(apart):
         src, dst = (network.names[ends[apart[0]]] for ends in (found.src, found.dst))
         more = f", and for {len(apart) - 1:,} further flows" if len(apart) > 1 else ""
@@ -714,6 +732,7 @@ def _join(
             for flow in numbers:
                 book.add(flow, table.path, table.ack_path)
     channels = column([block.channels for block in blocks], np.int64)
+    result = _with_links(result, tables, channels, network)
     return _connected(result, tables, channels, network, seed)
 
 
@@ -741,7 +760,8 @@ def _connected(
     of_flow = [uses[group] for group in flows.groups[chosen].tolist()]
     made, of = connect(chosen, keys, flows.sizes[chosen].astype(np.int64), of_flow, len(flows))
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(0,))))
-    made = replace(made, ports=source_ports(src[of], dst[of], len(network.names), random))
+    places = len(network.ends if network.several else network.names)
+    made = replace(made, ports=source_ports(src[of], dst[of], places, random))
     shares = np.ones(len(flows), dtype=np.uint64)
     shares[chosen] = [use.queue_pairs if use.split == "all" else 1 for use in of_flow]
     rates, windows = (np.maximum(of // shares, of > 0) for of in (flows.rates, flows.windows))
@@ -760,8 +780,8 @@ def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | 
     number = np.arange(len(flows), dtype=np.uint64)
     by_rail = source // size * size + destination % size
     by_rail = np.where(by_rail // network.nic_size == source // network.nic_size, source, by_rail)
-    by_hash = source // size * size + (_mixed(2 * number) % size).astype(np.int64)
-    arrival = destination // size * size + (_mixed(2 * number + 1) % size).astype(np.int64)
+    by_hash = source // size * size + (links.mixed(2 * number) % size).astype(np.int64)
+    arrival = destination // size * size + (links.mixed(2 * number + 1) % size).astype(np.int64)
     leaves = np.where(own == "rail", by_rail, np.where(own == "hash", by_hash, source))
     arrives = np.where(own == "hash", arrival, destination)
     other = (source // size != destination // size) & (
@@ -771,12 +791,39 @@ def _nics_of(flows: Flows, choices: Sequence[str], network: Topology) -> Nics | 
     return Nics(chosen, network.hosts[leaves[other]], network.hosts[arrives[other]])
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Mix the bits of numbers: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
-    mixed = values + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+def _with_links(
+    flows: Flows, tables: Sequence[TrafficTable], channels: npt.NDArray[np.int64], network: Topology
+) -> Flows:
+    """Return the flows with the links that they take at hosts with several."""
+    if not network.several or not len(flows):
+        return flows
+    src, dst = (ends.astype(np.int64) for ends in flows.ends_on_network(network))
+    number = np.arange(len(flows))
+    paired = np.array([table.connection == "pair" for table in tables])[flows.groups]
+    columns = (flows.groups, flows.src, flows.dst, flows.classes, channels)
+    keys = np.stack([*columns, np.where(paired, -1, number)])
+    first, of = np.unique(keys, axis=1, return_index=True, return_inverse=True)[1:]
+    rules = np.array([table.link for table in tables])[flows.groups]
+    asked = links.Asked(src, dst, first[of.reshape(-1)], channels, rules)
+    chosen = links.choose(asked, network)
+    src[chosen.flows], dst[chosen.flows] = chosen.leaves, chosen.arrives
+    for flow in flows.paths.keys() | flows.ack_paths.keys():
+        src[flow], dst[flow] = _ends_of_paths(flow, flows, network)
+    other = np.flatnonzero((src != dst) & ((src != flows.src) | (dst != flows.dst)))
+    ends = (src[other].astype(np.uint32), dst[other].astype(np.uint32))
+    return replace(flows, nics=Nics(other.astype(np.uint32), *ends))
+
+
+def _ends_of_paths(flow: int, flows: Flows, network: Topology) -> tuple[int, int]:
+    """Return the ends, see `Topology.host_ends`, of a flow with a path, or whose ACKs have one."""
+    there, back = flows.paths.get(flow), flows.ack_paths.get(flow)
+    ends = [network.path_ends(there.tolist())] if there is not None else []
+    ends += [network.path_ends(back.tolist())[::-1]] if back is not None else []
+    if ends[0] != ends[-1]:
+        what = f"the ACKs of flow {flow} have other links of its hosts than its data"
+        at = f"traffic.{flows.groups[flow]}.ack_path"
+        raise UserError([Problem(at, what, "the same link at each host", None)])
+    return ends[0]
 
 
 def label_of(entry: TrafficTable, number: int) -> str:

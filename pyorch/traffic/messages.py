@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ from pyorch.base.units import (
 )
 from pyorch.network.topology import Topology
 from pyorch.readers import arrow, door
-from pyorch.readers.records import ABSENT, Integers, MessageList, in_order
+from pyorch.readers.records import ABSENT, MessageList, in_order
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
     Block,
@@ -403,7 +402,7 @@ def _read_foreign(check: Check, kind: str, name: str) -> list[_Placed] | Message
     if not len(found):
         check.add("file", "empty", "at least one message")
     if len(check.scene.network.hosts):
-        _use_ports(found, check.scene.network)
+        _name_hosts(found, check.scene.network.host_names)
     return found if len(found) > LONG and not found.after else _one_by_one(name, found)
 
 
@@ -431,45 +430,13 @@ def _one_by_one(name: str, found: MessageList) -> list[_Placed]:
     ]
 
 
-def _use_ports(found: MessageList, network: Topology) -> None:
-    """Let messages of hosts that were split into one for each link take these in turn.
-
-    The n-th message of a host leaves and arrives by the hosts of the same number. A number of no
-    host stands for h and this number, as the kinds of topology call theirs.
-    """
-    hosts = network.host_names
+def _name_hosts(found: MessageList, hosts: Collection[str]) -> None:
+    """Let a number of no host stand for h and this number, as kinds of topology call theirs."""
     names = [
         name if name in hosts or f"h{name}" not in hosts else f"h{name}" for name in found.names
     ]
-    ports = np.array([_ports(name, hosts) for name in names], dtype=np.int64)
-    ends = np.stack((found.src, found.dst))
-    split = np.flatnonzero((ports[ends] > 0).all(axis=0))
-    if len(split):
-        first = len(names) + np.cumsum(ports) - ports
-        names += [
-            f"{name}-{port}"
-            for name, count in zip(names, ports.tolist(), strict=True)
-            for port in range(count)
-        ]
-        src = found.src[split]
-        ends[:, split] = first[ends[:, split]] + _turns(src) % ports[src]
-    found.names, numbers = in_order(names, ends.ravel())
+    found.names, numbers = in_order(names, np.concatenate((found.src, found.dst)))
     found.src, found.dst = np.split(numbers, 2)
-
-
-def _ports(name: str, hosts: Collection[str]) -> int:
-    """Return the number of hosts into which one was split; 0 of a host, or of what is none."""
-    places = () if name in hosts else itertools.count()
-    return len(list(itertools.takewhile(lambda place: f"{name}-{place}" in hosts, places)))
-
-
-def _turns(values: Integers) -> Integers:
-    """Return how often each value stands before it: 0, 0, 1 for 7, 3, 7."""
-    order = np.argsort(values, kind="stable")
-    _, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
-    turns = np.empty_like(order)
-    turns[order] = np.arange(len(values)) - np.repeat(starts, counts)
-    return turns
 
 
 def _cell_size(cell: str) -> int:

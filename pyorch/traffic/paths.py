@@ -145,10 +145,3 @@ class PathBook:
     def _by_ends(self, paths: Sequence[Sequence[str]]) -> Mapping[tuple[int, int], Nodes]:
         numbered = [self._numbers(path) for path in paths]
         return {(int(path[0]), int(path[-1])): path for path in numbered}
-
-
-def flat(paths: Mapping[int, Nodes]) -> tuple[Nodes, Nodes, Nodes]:
-    """Return paths as three arrays: their flows, their lengths, and all their nodes in turn."""
-    flows = np.fromiter(paths, dtype=np.uint32, count=len(paths))
-    lengths = np.fromiter(map(len, paths.values()), dtype=np.uint32, count=len(paths))
-    return flows, lengths, np.concatenate([np.zeros(0, np.uint32), *paths.values()])

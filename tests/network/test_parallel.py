@@ -66,12 +66,6 @@ def test_a_name_of_none_of_several_links_is_refused(name: str) -> None:
     assert "allowed: s1#1, s1#2, s1#3" in problems
 
 
-def test_hosts_have_one_link() -> None:
-    """Also where both lead to the same switch."""
-    _, problems = network_of([*LINKS, ("h1", "s1")])
-    assert "host 'h1' has 2 links" in problems
-
-
 def test_one_of_several_links_may_fail() -> None:
     """The switches stay connected as long as one is up."""
     network, _ = network_of(failed_links=[["s0", "s1#3"], ["s0", "s1#1"]])

@@ -113,23 +113,15 @@ TWO_SWITCHES = "5 2 6\n3 4\n" + "".join(
 )
 
 
-def test_a_host_of_several_links_is_split_on_request(tmp_path: Path) -> None:
-    """Refused with the key that helps; then a server of a host for each link."""
-    text = TWO_SWITCHES.replace("5 2 6", "5 2 7") + "3 4 400Gbps 1us 0\n"
-    network, problems = _network(tmp_path, text)
-    assert network is None
-    assert len(problems) == 3
-    assert "host '0' has 2 links" in problems[0]
-    assert 'several_links = "split"' in problems[0]
-    network, problems = _network(tmp_path, text, several_links="split")
+def test_a_host_may_have_several_links(tmp_path: Path) -> None:
+    """It stays one host, with all of them."""
+    network, problems = _network(
+        tmp_path, TWO_SWITCHES.replace("5 2 6", "5 2 7") + "3 4 1Gbps 1us 0\n"
+    )
     assert not problems
     assert network is not None
-    assert network.names == ("0-0", "0-1", "1-0", "1-1", "2-0", "2-1", "3", "4")
-    assert network.server_size == 2
-    assert {(a, b) for a, b, _, _ in _links(network)} == {
-        ("0-0", "3"), ("0-1", "4"), ("1-0", "3"), ("1-1", "4"), ("2-0", "3"), ("2-1", "4"),
-        ("3", "4"),
-    }  # fmt: skip
+    assert network.names == ("0", "1", "2", "3", "4")
+    assert [network.neighbours(host) for host in "012"] == [["3", "4"]] * 3
 
 
 WRONG = [
@@ -176,7 +168,7 @@ STAR = "9 1 8\n8\n" + "".join(f"{host} 8 100Gbps 1us 0\n" for host in range(8))
 def _flows(
     folder: Path, text: str, table: str = STAR, **more: Any
 ) -> tuple[traffic.TrafficTable | None, traffic.Flows | None, list[str]]:
-    network, problems = _network(folder, table, several_links="split")
+    network, problems = _network(folder, table)
     assert network is not None, problems
     (folder / "flow.txt").write_text(text, encoding="utf-8")
     findings = Findings("x.toml")
@@ -265,17 +257,6 @@ def test_what_is_no_usual_flow_is_left_to_the_other_reader(line: str) -> None:
     usual = "0 1 3 100 5 1\n" * 3
     assert arrow.of_flows(f"6\n{usual}{usual}", 6) is not None
     assert arrow.of_flows(f"7\n{usual}{line}\n{usual}", 7) is None
-
-
-def test_split_hosts_take_their_links_in_turn(tmp_path: Path) -> None:
-    """The n-th message of a host leaves and arrives by the links of the same number."""
-    table = TWO_SWITCHES.replace("5 2 6", "5 2 7") + "3 4 400Gbps 1us 0\n"
-    rows = "".join(f"0 {dst} 3 100 1000 0.001\n" for dst in (1, 2, 1))
-    entry, flows, problems = _flows(tmp_path, f"3\n{rows}", table)
-    assert not problems
-    assert entry is not None
-    assert flows is not None
-    assert entry.pairs() == [("0-0", "1-0"), ("0-1", "2-1"), ("0-0", "1-0")]
 
 
 @pytest.mark.parametrize(

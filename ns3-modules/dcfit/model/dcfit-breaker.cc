@@ -185,7 +185,7 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
             if (frame.ingress == ingress.GetIndex())
             {
                 loop.push_back(&frame);
-                bytes += frame.bytes;
+                bytes += m_node->GetBuffer().InCells(frame.bytes);
             }
         });
         std::sort(loop.begin(), loop.end(), [this](const Frame* a, const Frame* b) {
@@ -203,14 +203,14 @@ Breaker::Break(Port& egress, Port& ingress, uint8_t cls)
             wanted = wanted > 0 ? wanted : step;
             do
             {
-                wanted -= loop[next]->bytes;
+                wanted -= m_node->GetBuffer().InCells(loop[next]->bytes);
                 chosen.insert(loop[next++]);
             } while (next < loop.size() && wanted > 0);
             for (Frame* frame : egress.GetEgress().TakeFrames(queue, [&chosen](const Frame& frame) {
                      return chosen.contains(&frame);
                  }))
             {
-                const int64_t size = frame->bytes;
+                const int64_t size = m_node->GetBuffer().InCells(frame->bytes);
                 leaving += Treat(frame) ? size : 0;
             }
         }

@@ -554,7 +554,7 @@ Dcfit::NotifyDequeue(Port& egress, uint16_t /* queue */, Frame& frame)
     }
     // The frame counts until its last bit has been sent.
     const uint32_t held = m_node->GetFeeds()->GetBytes(egress.GetIndex(), frame.ingress, frame.cls);
-    if (held == frame.bytes && m_map.HasDcfit(frame.ingress) &&
+    if (held == m_node->GetBuffer().InCells(frame.bytes) && m_map.HasDcfit(frame.ingress) &&
         !m_map.At(frame.ingress, frame.cls).declared &&
         m_map.WaitsForPaused(frame.ingress, frame.cls))
     {

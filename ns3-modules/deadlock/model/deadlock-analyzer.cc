@@ -284,18 +284,16 @@ DeadlockAnalyzer::CollectFeeds()
             continue;
         }
         const Queue queue = m_candidates[holder].queue;
-        m_nodes[queue.node]
-            ->GetPort(queue.port)
-            .GetQueues()[queue.queue]
-            .ForEach([&](const Frame& frame) {
-                if (frame.charged)
-                {
-                    Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, frame.ingressClass)];
-                    slot.bytes += frame.bytes;
-                    slot.frames.push_back(&frame);
-                    slot.holders.push_back(holder);
-                }
-            });
+        const FabricNode& node = *m_nodes[queue.node];
+        node.GetPort(queue.port).GetQueues()[queue.queue].ForEach([&](const Frame& frame) {
+            if (frame.charged)
+            {
+                Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, frame.ingressClass)];
+                slot.bytes += node.GetBuffer().InCells(frame.bytes);
+                slot.frames.push_back(&frame);
+                slot.holders.push_back(holder);
+            }
+        });
     }
 }
 
@@ -388,6 +386,7 @@ DeadlockAnalyzer::Reduce(bool roots)
             }
             candidate.stuck = false;
             changed = true;
+            const lossless::BufferPolicy& buffer = m_nodes[candidate.queue.node]->GetBuffer();
             for (const std::size_t other : m_by[candidate.queue.node])
             {
                 Slot& slot = m_slots[other];
@@ -396,7 +395,7 @@ DeadlockAnalyzer::Reduce(bool roots)
                 {
                     if (slot.holders[at] == number)
                     {
-                        slot.bytes -= slot.frames[at]->bytes;
+                        slot.bytes -= buffer.InCells(slot.frames[at]->bytes);
                         continue;
                     }
                     slot.frames[kept] = slot.frames[at];
@@ -490,6 +489,7 @@ DeadlockAnalyzer::NextOf(std::size_t number) const
     }
     // Of the queues that hold what it waits for: one that suffices alone, else the fullest.
     const Slot& slot = m_slots[held.waits];
+    const lossless::BufferPolicy& buffer = m_nodes[slot.node]->GetBuffer();
     std::size_t best = m_candidates.size();
     int64_t most = -1;
     for (std::size_t at = 0; at < slot.holders.size();)
@@ -500,7 +500,7 @@ DeadlockAnalyzer::NextOf(std::size_t number) const
         for (; at < slot.holders.size() && slot.holders[at] == holder; ++at)
         {
             frames.push_back(slot.frames[at]);
-            bytes += slot.frames[at]->bytes;
+            bytes += buffer.InCells(slot.frames[at]->bytes);
         }
         if (HoldsWith(held, false, bytes, frames))
         {

@@ -321,6 +321,13 @@ Simulation::AddDependencies(const uint32_t* flows,
 }
 
 void
+Simulation::SetHostPorts(const uint32_t* nodes, uint32_t n)
+{
+    m_impl->fabric->RequireOpen("SetHostPorts");
+    m_impl->traffic.SetHostPorts(nodes, n);
+}
+
+void
 Simulation::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n)
 {
     m_impl->fabric->RequireOpen("SetNics");

@@ -186,8 +186,14 @@ class Simulation
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
-    /// Let flows leave or arrive by other hosts of their servers. With a scale-up domain, a message
-    /// uses it to reach the host by which it leaves, and arrives by its destination.
+    /// Make nodes the ports of one host with several links: each has a link, and the first stands
+    /// for the host. When a link fails, flows move to the ports that are nearest to each other.
+    /// Before AddServer, which gets the first nodes only.
+    /// @param nodes hosts. @param n number of them.
+    void SetHostPorts(const uint32_t* nodes, uint32_t n);
+    /// Let flows leave or arrive by other hosts of their servers, or other ports of their hosts.
+    /// With a scale-up domain, a message uses it to reach the host by which it leaves, and arrives
+    /// by its destination.
     /// @param flows their numbers. @param out for each, the host by which it leaves.
     /// @param in for each, the host by which it arrives. @param n length of the three.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);

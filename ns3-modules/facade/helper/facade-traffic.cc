@@ -23,7 +23,6 @@ namespace facade
 using rdma::CongestionControl;
 using rdma::Host;
 using rdma::QueuePair;
-using rdma::Server;
 
 using lossless::NEVER;
 using lossless::Refuse;
@@ -195,24 +194,63 @@ Traffic::AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t del
     for (uint32_t i = 0; i < n; ++i)
     {
         members.push_back(&RequireHost(m_fabric, hosts[i], "a host of a server"));
-        if (!m_serverOf.emplace(hosts[i], nullptr).second)
+        if (!m_serverOf.emplace(hosts[i], m_servers.size()).second)
         {
             Refuse(members.back()->GetName(), " cannot belong to two servers, or twice to one");
         }
+        if (m_hostOf.contains(hosts[i]) && (failover || HostOf(hosts[i]) != hosts[i]))
+        {
+            Refuse(members.back()->GetName(),
+                   " is a port of a host with several links; a server has the host itself, whose "
+                   "flows fail over among its own ports only");
+        }
     }
-    auto scaleUp = rate > 0 ? std::make_unique<rdma::ScaleUp>(rate, delay) : nullptr;
-    m_servers.push_back(std::make_unique<Server>(std::move(members), std::move(scaleUp), failover));
-    for (uint32_t i = 0; i < n; ++i)
+    m_servers.push_back(rate > 0 ? std::make_unique<rdma::ScaleUp>(rate, delay) : nullptr);
+    if (failover && n > 0)
     {
-        m_serverOf[hosts[i]] = m_servers.back().get();
+        m_failover.Add(members, false);
     }
 }
 
-Server*
-Traffic::FindServer(uint32_t host) const
+void
+Traffic::SetHostPorts(const uint32_t* nodes, uint32_t n)
 {
-    const auto found = m_serverOf.find(host);
-    return found == m_serverOf.end() ? nullptr : found->second;
+    std::vector<Host*> ports;
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        ports.push_back(&RequireHost(m_fabric, nodes[i], "a port of a host"));
+        if (!m_hostOf.emplace(nodes[i], nodes[0]).second || m_serverOf.contains(nodes[i]))
+        {
+            Refuse(ports.back()->GetName(),
+                   " cannot be a port of two hosts, or twice of one, or in a server already");
+        }
+    }
+    if (n > 0)
+    {
+        m_failover.Add(ports, true);
+    }
+}
+
+uint32_t
+Traffic::HostOf(uint32_t node) const
+{
+    const auto found = m_hostOf.find(node);
+    return found == m_hostOf.end() ? node : found->second;
+}
+
+bool
+Traffic::AreInOneServer(uint32_t node, uint32_t other) const
+{
+    const auto one = m_serverOf.find(HostOf(node));
+    const auto two = m_serverOf.find(HostOf(other));
+    return one != m_serverOf.end() && two != m_serverOf.end() && one->second == two->second;
+}
+
+rdma::ScaleUp*
+Traffic::FindScaleUp(uint32_t node) const
+{
+    const auto server = m_serverOf.find(HostOf(node));
+    return server == m_serverOf.end() ? nullptr : m_servers[server->second].get();
 }
 
 void
@@ -226,7 +264,7 @@ Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in,
         for (const auto& [end, nic] : {std::pair{asked.first, out[i]}, {asked.second, in[i]}})
         {
             RequireHost(m_fabric, nic, "the NIC of a flow");
-            if (nic != end && (!FindServer(nic) || FindServer(nic) != FindServer(end)))
+            if (HostOf(nic) != HostOf(end) && !AreInOneServer(nic, end))
             {
                 Refuse("flow ",
                        flows[i],
@@ -237,7 +275,7 @@ Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in,
                        " is not of the same server");
             }
         }
-        if (in[i] != asked.second && FindServer(asked.second)->GetScaleUp())
+        if (HostOf(in[i]) != HostOf(asked.second) && FindScaleUp(asked.second))
         {
             Refuse("flow ",
                    flows[i],
@@ -386,16 +424,16 @@ int64_t
 Traffic::Carry(uint32_t flow, QueuePair& queuePair)
 {
     const auto [src, dst] = m_ends[flow];
-    const Server* server = FindServer(src);
+    rdma::ScaleUp* domain = FindScaleUp(src);
     const auto asked = m_asked.find(flow);
     const uint32_t origin = asked == m_asked.end() ? src : asked->second.first;
-    const bool inside = server && server == FindServer(dst);
-    if (!server || !server->GetScaleUp() || (!inside && origin == src))
+    const bool inside = AreInOneServer(src, dst);
+    if (!domain || (!inside && HostOf(origin) == HostOf(src)))
     {
         return 0;
     }
-    queuePair.SetCarrier(server->GetScaleUp(), origin, inside ? dst : src);
-    return server->GetScaleUp()->GetTime(queuePair.GetMessageBytes());
+    queuePair.SetCarrier(domain, origin, inside ? dst : HostOf(src));
+    return domain->GetTime(queuePair.GetMessageBytes());
 }
 
 void
@@ -430,7 +468,8 @@ Traffic::Connect()
         const auto [src, dst] = m_ends[flow];
         QueuePair& queuePair = *m_queuePairs[flow];
         const auto asked = m_asked.find(flow);
-        origins.push_back(asked == m_asked.end() ? src : asked->second.first);
+        const uint32_t host = asked == m_asked.end() ? src : asked->second.first;
+        origins.push_back(HostOf(host) == HostOf(src) ? src : host);
         const int64_t before = queuePair.IsShare() ? 0 : Carry(flow, queuePair);
         if (queuePair.IsInside())
         {
@@ -512,6 +551,10 @@ Traffic::GetEarliestEnd()
 std::string
 Traffic::FindCellObstacle() const
 {
+    if (!m_hostOf.empty() && m_fabric.Changes())
+    {
+        return "flows may move between the links of a host";
+    }
     return m_servers.empty() ? "" : "the hosts of a server share flows";
 }
 
@@ -806,6 +849,10 @@ Traffic::FillTable(observe::Table& flows) const
     auto* distance = flows.Add<int64_t>("reorder_distance");
     // number of the flow whose queue pair carries it, or its first share
     auto* carrying = flows.Add<uint32_t>("queue_pair");
+    // neighbour to which the link leads by which it left; only where hosts have several
+    auto* srcLink = m_hostOf.empty() ? nullptr : flows.Add<uint32_t>("src_link");
+    // that of the link by which it arrived; likewise
+    auto* dstLink = m_hostOf.empty() ? nullptr : flows.Add<uint32_t>("dst_link");
     for (const auto& queuePair : m_queuePairs)
     {
         if (queuePair->IsShare())
@@ -834,6 +881,12 @@ Traffic::FillTable(observe::Table& flows) const
         distance->push_back(static_cast<int64_t>(outcome.reorderDistance));
         idealAcked->push_back(there < 0 || back < 0 ? -1 : Later(there, back));
         carrying->push_back(queuePair->GetCarryingFlow());
+        if (srcLink)
+        {
+            const QueuePair& by = *m_queuePairs[queuePair->GetCarryingFlow()];
+            srcLink->push_back(by.GetSource()->GetId()); // pyorch tells the neighbours
+            dstLink->push_back(by.GetDestination()->GetId());
+        }
     }
 }
 

@@ -460,6 +460,132 @@ class HostFailoverTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief Hosts with several links.
+ */
+class SeveralLinksTest : public TestCase
+{
+  public:
+    SeveralLinksTest()
+        : TestCase("a host with several links sends by the chosen one and, when it fails, by the "
+                   "one from which the other end is nearest, at the computed times")
+    {
+    }
+
+  private:
+    static constexpr int64_t DOWN = 500'000; //!< a link fails, six packets sent (ps)
+
+    /**
+     * @brief Two hosts, each with a link to each of two switches: h0 and its port h2, h1 and h3.
+     *
+     * @param net where
+     * @param joined the switches have a link to each other
+     */
+    static void TwoPlanes(Network& net, bool joined)
+    {
+        net.Set("Port", "Overhead", 0);
+        net.Set("QueuePair", "Retransmit", "GoBackN");
+        net.sim.SetAllowLoss(true);
+        net.sim.SetStopWhenDone(true);
+        net.Nodes(4, 2);
+        net.Link(0, 4, 100 * GBPS, US);
+        net.Link(1, 4, 100 * GBPS, US);
+        net.Link(2, 5, 100 * GBPS, US);
+        net.Link(3, 5, 100 * GBPS, US);
+        if (joined)
+        {
+            net.Link(4, 5, 100 * GBPS, US);
+        }
+        for (const uint32_t host : {0U, 1U})
+        {
+            const uint32_t ports[] = {host, host + 2};
+            net.sim.SetHostPorts(ports, 2);
+        }
+    }
+
+    /**
+     * @brief Run ten packets from h0 to h1, and compare.
+     *
+     * @param net prepared
+     * @param what for the report
+     * @param finish when they should be there (ps)
+     * @param second they should leave and arrive by the second links
+     */
+    void CheckRun(Network& net, const std::string& what, int64_t finish, bool second)
+    {
+        net.sim.Build();
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", what << ": possible");
+        net.sim.Run(1'000 * US);
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", what << ": frames are conserved");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "finish_ps")[0], finish, what << ": received");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "src")[0], 0, what << ": it is a flow of h0");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "dst")[0], 1, what << ": to h1");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "src_link")[0],
+                              (second ? 2 : 0),
+                              what << ": leaves by");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "dst_link")[0],
+                              (second ? 3 : 1),
+                              what << ": arrives by");
+    }
+
+    void DoRun() override
+    {
+        // A NACK of the seventh packet, the first one that arrives, makes the sender begin again.
+        constexpr int64_t REPAIRED =
+            DOWN + ThroughSwitch(1) + ANSWER_THROUGH_SWITCH + ThroughSwitch(10);
+        for (const bool joined : {false, true})
+        {
+            const std::string net = joined ? "joined" : "planes";
+            {
+                Network own;
+                TwoPlanes(own, joined);
+                own.Flow(0, 1, 10'000, 0, DATA_CLASS);
+                CheckRun(own, net + ", first", ThroughSwitch(10), false);
+            }
+            {
+                Network chosen;
+                TwoPlanes(chosen, joined);
+                LeaveBy(chosen, chosen.Flow(0, 1, 10'000, 0, DATA_CLASS), 2, 3);
+                CheckRun(chosen, net + ", second", ThroughSwitch(10), true);
+            }
+            // Both ends move to the other switch, also where a longer path would do.
+            for (const uint32_t link : {0U, 1U})
+            {
+                Network failing;
+                TwoPlanes(failing, joined);
+                failing.sim.FailLink(link, DOWN, -1);
+                failing.Flow(0, 1, 10'000, 0, DATA_CLASS);
+                CheckRun(failing, net + ", fails", REPAIRED, true);
+            }
+            {
+                // The link that it does not use may fail.
+                Network other;
+                TwoPlanes(other, joined);
+                other.sim.FailLink(2, DOWN, -1);
+                other.Flow(0, 1, 10'000, 0, DATA_CLASS);
+                CheckRun(other, net + ", other fails", ThroughSwitch(10), false);
+            }
+        }
+        CheckDomain();
+    }
+
+    /// Hosts of a server keep to their scale-up domain, whatever links they have.
+    void CheckDomain()
+    {
+        Network net;
+        TwoPlanes(net, true);
+        Join(net, {0, 1}, DOMAIN_RATE, false);
+        net.Flow(0, 1, 1'000);
+        net.sim.Build();
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Check(), "", "possible");
+        net.sim.Run(1'000 * US);
+        NS_TEST_EXPECT_MSG_EQ(net.sim.Finish(), "", "conserved");
+        NS_TEST_EXPECT_MSG_EQ(net.Column("flow", "finish_ps")[0], DOMAIN_DELAY + LARGE, "inside");
+        NS_TEST_EXPECT_MSG_EQ(net.Number("data_hops"), 0, "none on the network");
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief Runs that end, and networks that go, while messages are on their way.
  */
 class ServerTeardownTest : public TestCase
@@ -539,7 +665,7 @@ class ServerTeardownTest : public TestCase
 
 /**
  * @ingroup facade-tests
- * @brief Tests of ScaleUp and Server.
+ * @brief Tests of ScaleUp and Failover.
  */
 class ServerTestSuite : public TestSuite
 {
@@ -550,6 +676,7 @@ class ServerTestSuite : public TestSuite
         AddTestCase(new ScaleUpQueueTest, TestCase::Duration::QUICK);
         AddTestCase(new RailRelayTest, TestCase::Duration::QUICK);
         AddTestCase(new HostFailoverTest, TestCase::Duration::QUICK);
+        AddTestCase(new SeveralLinksTest, TestCase::Duration::QUICK);
         AddTestCase(new ServerTeardownTest, TestCase::Duration::QUICK);
     }
 };

@@ -115,7 +115,7 @@ FabricAudit::CheckRoom(const Switch& node)
     }
     for (uint16_t index = 0; index < node.GetNPorts(); ++index)
     {
-        const int64_t frame = node.GetPort(index).GetLargestFrame();
+        const int64_t frame = buffer.InCells(node.GetPort(index).GetLargestFrame());
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
             const int64_t room = buffer.GetRoom(index, cls);

@@ -110,6 +110,10 @@ FabricNode::Start()
         {
             demands[port].Join(flowControl->GetBufferDemand());
         }
+        if (m_buffer->GetCellSize() > 1)
+        {
+            demands[port].FillCells(m_buffer->GetCellSize(), m_ports[port]->GetOverhead());
+        }
     }
     m_buffer->Configure(demands);
     if (m_roles.HasFeedReaders())
@@ -223,7 +227,7 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
     {
         if (m_feeds)
         {
-            m_feeds->Add(ingress.GetIndex(), egress, cls, frame->bytes);
+            m_feeds->Add(ingress.GetIndex(), egress, cls, CountCells(*frame));
         }
         ingress.NotifyReceived(*frame, buffer.GetUsage(ingress.GetIndex(), cls).Total());
         if (verdict == TURNED_OFF)
@@ -232,6 +236,12 @@ FabricNode::Charge(Frame* frame, Port& ingress, uint16_t egress)
         }
     }
     return true;
+}
+
+uint32_t
+FabricNode::CountCells(const Frame& frame) const
+{
+    return static_cast<uint32_t>(m_buffer->InCells(frame.bytes));
 }
 
 bool
@@ -263,7 +273,8 @@ FabricNode::Release(const Departure& departure)
     }
     if (m_feeds)
     {
-        m_feeds->Remove(ingress, departure.egress, cls, departure.bytes);
+        const auto bytes = static_cast<uint32_t>(buffer.InCells(departure.bytes));
+        m_feeds->Remove(ingress, departure.egress, cls, bytes);
     }
     PeekPointer(m_ports[ingress])->NotifyReleased(departure, buffer.GetUsage(ingress, cls).Total());
     uint16_t port = 0;
@@ -309,8 +320,9 @@ FabricNode::Redirect(Frame* frame, uint16_t egress)
 {
     if (frame->charged && m_feeds)
     {
-        m_feeds->Remove(frame->ingress, frame->egress, frame->ingressClass, frame->bytes);
-        m_feeds->Add(frame->ingress, egress, frame->ingressClass, frame->bytes);
+        const uint32_t bytes = CountCells(*frame);
+        m_feeds->Remove(frame->ingress, frame->egress, frame->ingressClass, bytes);
+        m_feeds->Add(frame->ingress, egress, frame->ingressClass, bytes);
     }
     frame->egress = egress;
     frame->pinned = false;

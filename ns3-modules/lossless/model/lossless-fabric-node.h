@@ -200,6 +200,7 @@ class FabricNode : public PortOwner
     /// Ask the agent about a frame of a lossy class that the buffer refused, and the buffer again.
     /// @param frame the frame. @param ingress port. @param egress index.
     /// @return true if it is charged now.
+    uint32_t CountCells(const Frame& frame) const;
     bool AdmitAgain(Frame* frame, Port& ingress, uint16_t egress);
     /// Report to the flow controls which queues the buffer has turned OFF.
     /// @param egress egress of the frame that caused it. @param egressClass its class there.

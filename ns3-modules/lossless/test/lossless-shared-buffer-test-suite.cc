@@ -221,6 +221,8 @@ class SharedBufferBruteForceTest : public TestCase
             const double ratios[] = {1, 1.5, 2, 16};
             const double ratio = ratios[round % 4];
             brute.headroomPool = static_cast<int64_t>(ports * N_CLASSES * eta / ratio);
+            const int64_t cells[] = {1, 1, 208, 254};
+            const int64_t cell = cells[round / 2 % 4];
             auto buffer = CreateObjectWithAttributes<SharedBuffer>(
                 "Size",
                 UintegerValue(pool + own + brute.headroomPool),
@@ -230,6 +232,8 @@ class SharedBufferBruteForceTest : public TestCase
                 UintegerValue(0),
                 "LosslessClasses",
                 UintegerValue(0xff),
+                "CellSize",
+                UintegerValue(cell),
                 "Private",
                 UintegerValue(phi),
                 "Alpha",
@@ -257,7 +261,8 @@ class SharedBufferBruteForceTest : public TestCase
                     const std::size_t queue = random() % (random() % 2 ? 2 : brute.queues.size());
                     const int64_t bytes = 64 + random() % 1500;
                     const auto got = buffer->Admit(queue / N_CLASSES, 0, queue % N_CLASSES, bytes);
-                    const auto expected = brute.Admit(queue, bytes);
+                    const int64_t taken = (bytes / cell + (bytes % cell > 0)) * cell;
+                    const auto expected = brute.Admit(queue, taken);
                     NS_TEST_ASSERT_MSG_EQ(static_cast<int>(got),
                                           static_cast<int>(expected),
                                           "verdict in round " << round << ", step " << step);
@@ -280,7 +285,8 @@ class SharedBufferBruteForceTest : public TestCase
                     {
                         resumed.insert(port * N_CLASSES + cls);
                     }
-                    NS_TEST_ASSERT_MSG_EQ((resumed == brute.Release(queue, bytes)),
+                    const int64_t taken = (bytes / cell + (bytes % cell > 0)) * cell;
+                    NS_TEST_ASSERT_MSG_EQ((resumed == brute.Release(queue, taken)),
                                           true,
                                           "queues resumed in round " << round << ", step " << step);
                 }
@@ -778,6 +784,61 @@ class SharedBufferResumeTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief What flow controls demand, in cells: enough for frames of any size, and no more.
+ */
+class CellDemandTest : public TestCase
+{
+  public:
+    CellDemandTest()
+        : TestCase("demands in cells hold what frames of any one size take, and no larger share")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const int64_t cell : {2, 63, 64, 65, 80, 208, 254, 4096})
+        {
+            for (const int64_t demand : {1, 1500, 46'612, 1'000'000})
+            {
+                BufferDemand filled = Headrooms(1, demand).front();
+                filled.promised = filled.beyondStop;
+                filled.FillCells(cell, 20);
+                CheckPart(filled.beyondStop.bytes[3], demand, cell, 20);
+                CheckPart(filled.promised.bytes[3], demand, cell, 0);
+            }
+        }
+        BufferDemand none;
+        none.FillCells(254, 20);
+        NS_TEST_EXPECT_MSG_EQ(none.beyondStop.Most() + none.promised.Most(), 0, "nothing grows");
+    }
+
+    /**
+     * @brief Compare a demand with frames of each size.
+     *
+     * @param filled in cells
+     * @param demand before [B]
+     * @param cell bytes of a cell
+     * @param overhead of a frame [B]
+     */
+    void CheckPart(int64_t filled, int64_t demand, int64_t cell, int64_t overhead)
+    {
+        long double most = 1;
+        for (int64_t size = 64; size <= 9216; ++size)
+        {
+            const int64_t taken = (size / cell + (size % cell > 0)) * cell;
+            // Frames of this size on the wire, the last one without what follows it.
+            const int64_t frames = (demand + overhead) / (size + overhead);
+            NS_TEST_EXPECT_MSG_GT_OR_EQ(filled, frames * taken, "frames of " << size << " B");
+            most = std::max(most, static_cast<long double>(taken) / (size + overhead));
+        }
+        const auto bound = static_cast<int64_t>(most * (demand + overhead)) + 1;
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(filled, bound, "cells of " << cell << " B, no more than that");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Tests of SharedBuffer.
  */
 class SharedBufferTestSuite : public TestSuite
@@ -792,6 +853,7 @@ class SharedBufferTestSuite : public TestSuite
         AddTestCase(new SharedBufferResumeTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferSteadyStateTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferTrapsTest, TestCase::Duration::QUICK);
+        AddTestCase(new CellDemandTest, TestCase::Duration::QUICK);
     }
 };
 

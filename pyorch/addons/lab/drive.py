@@ -162,7 +162,10 @@ class Routes:
 
 
 def refuse_bundles(network: Topology) -> None:
-    """Raise UserError if two nodes have several links, which the laboratory does not know."""
+    """Raise UserError if two nodes, or a host, have several links: the laboratory knows one."""
+    if network.several:
+        what = f"host {network.names[next(iter(network.several))]} has several links"
+        raise UserError([Problem("topology", what, "hosts with one link, for the laboratory")])
     if network.bundles:
         node, neighbours = next((one, of) for (one, _), of in network.bundles.items())
         names = f"{network.names[node]} and {network.names[network.far(neighbours[0])]}"

@@ -41,6 +41,10 @@ struct BufferDemand
     /// @param bytes of each class. @param formula derivation. @return a part.
     static Part ForEachClass(int64_t bytes, const std::string& formula);
 
+    /// Grow to what the bytes take of a buffer of cells at most, whatever the frames' sizes.
+    /// @param cell bytes of a cell. @param overhead preamble and gap of a frame (B).
+    void FillCells(int64_t cell, int64_t overhead);
+
     /// Combine with the demand of another member of the chain: the upstream obeys both, so the
     /// larger value of each part counts.
     /// @param other demand of the other member.

@@ -32,6 +32,14 @@ BufferPolicy::GetTypeId()
                           UintegerValue(16'000'000),
                           MakeUintegerAccessor(&BufferPolicy::m_size),
                           MakeUintegerChecker<int64_t>(1, MAX_BUFFER))
+            .AddAttribute("CellSize",
+                          "What a frame takes of the buffer is a multiple of this, as in switch "
+                          "chips, whose buffers consist of cells: 208 B in a Trident 2, 254 B in a "
+                          "Tomahawk 5. Headroom and promises as the flow controls demand them grow "
+                          "to what frames of any size take. 1: frames take their bytes. [B]",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&BufferPolicy::m_cellSize),
+                          MakeUintegerChecker<int64_t>(1, 65'536))
             .AddAttribute("LossyPool",
                           "Part of the buffer reserved for lossy classes. [B]",
                           UintegerValue(1'000'000),

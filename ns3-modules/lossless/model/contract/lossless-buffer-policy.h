@@ -67,7 +67,7 @@ class BufferPolicy : public Object
     {
         uint16_t port; //!< ingress port
         uint8_t cls;   //!< class
-        int64_t bytes; //!< at most its current bytes
+        int64_t bytes; //!< those of whole cells, at most its current ones
     };
 
     /// Get the type ID. @return the object TypeId
@@ -142,6 +142,19 @@ class BufferPolicy : public Object
     uint32_t GetLosslessClasses() const
     {
         return m_losslessClasses;
+    }
+
+    /// Bytes of the buffer that a frame takes: those of whole cells.
+    /// @param bytes its size. @return bytes.
+    int64_t InCells(int64_t bytes) const
+    {
+        return m_cellSize > 1 ? (bytes + m_cellSize - 1) / m_cellSize * m_cellSize : bytes;
+    }
+
+    /// @return bytes of a cell; 1: frames take their bytes.
+    int64_t GetCellSize() const
+    {
+        return m_cellSize;
     }
 
     /// Bytes of a lossless queue.
@@ -294,6 +307,7 @@ class BufferPolicy : public Object
 
     // Attributes
     int64_t m_size{0};      //!< whole buffer (B)
+    int64_t m_cellSize{1};  //!< what frames take is a multiple of this (B)
     int64_t m_lossyPool{0}; //!< lossy pool (B)
 
     // State
@@ -336,6 +350,7 @@ class BufferPolicy : public Object
 inline BufferPolicy::Verdict
 BufferPolicy::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
 {
+    bytes = InCells(bytes);
     if (!IsLossless(cls))
     {
         if (!AdmitLossy(Index(egress, cls), bytes))
@@ -361,6 +376,7 @@ BufferPolicy::Admit(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t byte
 inline void
 BufferPolicy::Release(uint16_t ingress, uint16_t egress, uint8_t cls, int64_t bytes)
 {
+    bytes = InCells(bytes);
     m_used -= bytes;
     if (!IsLossless(cls))
     {
