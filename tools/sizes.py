@@ -57,7 +57,7 @@ FEATURES = (
     _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_115,
+        3_120,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
