@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 SERVICES = {"Fifo": "FIFO egress", "RoundRobin": "Round robin over ingress ports"}
 LABELS = {
-    "Stages": "GFC,\nstages",
-    "TimeBased": "GFC,\ntime",
-    "TimeBasedToTheEnd": "GFC,\ntime,\nto the end",
+    "GFC-stages": "GFC,\nstages",
+    "GFC-time": "GFC,\ntime",
+    "GFC-time to the end": "GFC,\ntime,\nto the end",
 }
 VERDICTS = ("deadlock", "not finished", "finished")
 
