@@ -146,23 +146,19 @@ def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:
     most: bytes that it may have.
     """
     try:
-        return _read_bytes(file, label, most)
+        # without O_NONBLOCK a FIFO would be waited for
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise UserError([Problem(label, "is not a file")])
+            content = opened.read(most + 1) if status.st_size <= most else b""
+        size = max(status.st_size, len(content))
+        if size <= most:
+            return content
+        what = f"is too large to be read ({size / 1e6:.3g} MB)"
+        raise UserError([Problem(label, what, f"at most {most // 10**6} MB")])
     except OSError as error:
         raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
-
-
-def _read_bytes(file: Path, label: str, most: int) -> bytes:
-    # without O_NONBLOCK a FIFO would be waited for
-    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise UserError([Problem(label, "is not a file")])
-        content = opened.read(most + 1) if status.st_size <= most else b""
-    size = max(status.st_size, len(content))
-    if size <= most:
-        return content
-    what = f"is too large to be read ({size / 1e6:.3g} MB)"
-    raise UserError([Problem(label, what, f"at most {most // 10**6} MB")])
 
 
 def _line(content: bytes, error: UnicodeDecodeError) -> str:

@@ -209,7 +209,9 @@ def _finished(request: _Request, ns3: Ns3) -> BuildInfo | None:
         fingerprint = _fingerprint(request, ns3.version, compiler)
         info = _open(_folder(request, ns3, fingerprint))
         if info is not None and request.tests:
-            info = _with_programs(request, info)
+            # A build with its test program, held, if that exists
+            programs = info.folder / _programs(request)
+            info = replace(info, programs=programs) if finished.hold(programs) else None
         if info is not None:
             return info
     return None
@@ -235,12 +237,6 @@ def _unpacked(request: _Request, ns3: Ns3) -> BuildInfo | None:
 def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:
     cache = request.folder.parent / _PRINTS if request.folder.parent.is_dir() else None
     return sources.fingerprint(request.modules, ns3, compiler, request.flags, FACADE_MODULE, cache)
-
-
-def _with_programs(request: _Request, info: BuildInfo) -> BuildInfo | None:
-    """A build with its test program, held, if that exists."""
-    programs = info.folder / _programs(request)
-    return replace(info, programs=programs) if finished.hold(programs) else None
 
 
 def _compilers(request: _Request) -> Sequence[str]:
@@ -437,7 +433,8 @@ def _working_folder(request: _Request, tools: Toolchain) -> Iterator[None]:
     try:
         yield
     finally:
-        _write_json(file, {"made_by": identity, "sources": present})
+        content = {"made_by": identity, "sources": present}
+        write_atomically(file, json.dumps(content, indent=1) + "\n")
 
 
 def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
@@ -513,7 +510,3 @@ def _write_if_new(file: Path, text: str) -> None:
     """Write a file unless it has this content already: CMake relies on its time."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
-
-
-def _write_json(file: Path, content: object) -> None:
-    write_atomically(file, json.dumps(content, indent=1) + "\n")

@@ -95,7 +95,14 @@ def find_modules(home: Path) -> list[Module]:
         )
     for entry, more in _modules_outside():
         if not more:
-            problems.append(_empty_entry(entry))
+            problems.append(
+                Problem(
+                    where=f"{MODULE_PATH_VARIABLE}={entry}",
+                    what="this folder is not a C++ module and has none",
+                    allowed="folders with a CMakeLists.txt that calls build_lib",
+                    hint="correct or unset the environment variable",
+                )
+            )
         found += more
     names = [module.name for module in found]
     problems += [
@@ -134,15 +141,6 @@ def _modules_in(folder: Path, outside: bool = False) -> list[Module]:
 def _is_module(folder: Path) -> bool:
     lists = folder / "CMakeLists.txt"
     return lists.is_file() and "build_lib(" in lists.read_text(encoding="utf-8", errors="replace")
-
-
-def _empty_entry(entry: str) -> Problem:
-    return Problem(
-        where=f"{MODULE_PATH_VARIABLE}={entry}",
-        what="this folder is not a C++ module and has none",
-        allowed="folders with a CMakeLists.txt that calls build_lib",
-        hint="correct or unset the environment variable",
-    )
 
 
 def _places(modules: Iterable[Module], name: str) -> str:

@@ -93,7 +93,9 @@ class _Walk:
         computed = late = 0
         node = flow
         while True:
-            edge = self._last_edge(node)
+            # the wait that a flow or point waited for longest; None if it has none
+            edges = self._edges(node).tolist()
+            edge = max(edges, key=self._time) if edges else None
             if edge is None or (node == flow and self._time(edge) < self.own[flow]):
                 own = int(self.own_late[flow]) if node == flow else 0
                 return Step(flow, start - begin, late + own), None
@@ -106,11 +108,6 @@ class _Walk:
     def _edges(self, node: int) -> Numbers:
         ends = np.searchsorted(self.waiters, [node, node + 1])
         return np.asarray(self.order[ends[0] : ends[1]])
-
-    def _last_edge(self, node: int) -> int | None:
-        """Return the wait that a flow or point waited for longest; None if it has none."""
-        edges = self._edges(node).tolist()
-        return max(edges, key=self._time) if edges else None
 
     def _time(self, edge: int) -> int:
         """Return when a wait was over [ps]."""

@@ -96,7 +96,14 @@ def check_entries(
     units = output_units(metrics)
     names = [output for metric in metrics for output in metric.outputs()]
     problems = _twice(f"{where}: [[metric]]", names)
-    problems += _taken(where, metrics, parameters)
+    # problems of metrics with the name of another column of runs.parquet
+    taken = {*FIRST_COLUMNS, *parameters, *SUMMARY_NUMBERS, *MORE_NUMBERS}
+    problems += [
+        Problem(f"{where}: [[metric]] {metric.name}", f"{name!r} is another column", None, _RENAME)
+        for metric in metrics
+        for name in metric.outputs()
+        if name in taken
+    ]
     problems += _twice(f"{where}: [[figure]]", [figure.name for figure in figures])
     for metric in metrics:
         problems += _untraced(f"{where}: [[metric]] {metric.name}", metric.needs(), traces)
@@ -124,17 +131,6 @@ def _twice(where: str, names: Iterable[str]) -> list[Problem]:
     return [
         Problem(where, f"the name '{name}' is given twice", None, "rename one of them")
         for name in repeated
-    ]
-
-
-def _taken(where: str, metrics: Sequence[Metric], parameters: Collection[str]) -> list[Problem]:
-    """Problems of metrics with the name of another column of runs.parquet."""
-    taken = {*FIRST_COLUMNS, *parameters, *SUMMARY_NUMBERS, *MORE_NUMBERS}
-    return [
-        Problem(f"{where}: [[metric]] {metric.name}", f"{name!r} is another column", None, _RENAME)
-        for metric in metrics
-        for name in metric.outputs()
-        if name in taken
     ]
 
 

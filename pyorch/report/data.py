@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 _KEPT_TABLES = 64  # tables kept in memory; a report over hundreds of runs must stay small
 
 
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
-
-
 def _is_fixed(setting: Setting) -> bool:
     """Whether the runs of a setting use no random numbers."""
     from pyorch.network import topology
@@ -145,7 +141,9 @@ class ReportData:
 
         settings: dict[str, list[str]] = {}
         for key, spec in self.specs.items():
-            settings.setdefault(_text(spec.params), []).append(key)
+            settings.setdefault(json.dumps(spec.params, sort_keys=True, default=str), []).append(
+                key
+            )
         known: dict[Hashable, bool] = {}
         found: list[str] = []
         for keys in settings.values():

@@ -35,7 +35,18 @@ def layout(network: Topology) -> dict[int, Place]:
     switches = list(layers)
     within = any(a in layers and layers[a] == layers.get(b) for a, b in graph.edges)
     if within and len(switches) > 2:
-        places = _circle(switches, graph)
+        # around a circle, from one switch to a neighbour where there is one left
+        order = [switches[0]]
+        while len(order) < len(switches):
+            left = [node for node in switches if node not in order]
+            near = [node for node in graph[order[-1]] if node in left]
+            order.append((near or left)[0])
+        step = 2 * math.pi / len(order)
+        angles = [math.pi / 2 + step / 2 - number * step for number in range(len(order))]
+        places = {
+            node: (0.46 * math.cos(angle), 0.36 * math.sin(angle))
+            for node, angle in zip(order, angles, strict=True)
+        }
         outward, room = dict(places), dict.fromkeys(places, 0.0)
     else:
         places = _rows(switches, layers)
@@ -64,21 +75,6 @@ def _graph(network: Topology) -> Any:
     graph.add_nodes_from(range(len(network.names)))
     graph.add_edges_from(zip(network.a.tolist(), network.b.tolist(), strict=True))
     return graph
-
-
-def _circle(switches: Sequence[int], graph: Any) -> dict[int, Place]:
-    """Around a circle, from one switch to a neighbour where there is one left."""
-    order = [switches[0]]
-    while len(order) < len(switches):
-        left = [node for node in switches if node not in order]
-        near = [node for node in graph[order[-1]] if node in left]
-        order.append((near or left)[0])
-    step = 2 * math.pi / len(order)
-    angles = [math.pi / 2 + step / 2 - number * step for number in range(len(order))]
-    return {
-        node: (0.46 * math.cos(angle), 0.36 * math.sin(angle))
-        for node, angle in zip(order, angles, strict=True)
-    }
 
 
 def _rows(switches: Sequence[int], layers: Mapping[int, int]) -> dict[int, Place]:

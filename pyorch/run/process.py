@@ -51,24 +51,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = time.monotonic() - _age_s()
 
     try:
-        manifest_file, index, attempt = _parse(arguments)
+        import argparse
+
+        parser = argparse.ArgumentParser(prog="python -m pyorch.run", description=__doc__)
+        parser.add_argument("manifest", type=Path, help="the manifest of a batch")
+        parser.add_argument("index", type=int, help="number of the run in it, from 0")
+        parser.add_argument(
+            "--attempt", type=Path, help="folder to write into, already there; default: a new one"
+        )
+        parsed = parser.parse_args(arguments)
+        manifest_file, index, attempt = parsed.manifest, parsed.index, parsed.attempt
         return _run(manifest_file, index, attempt, started)
     except UserError as error:
         _say(error.render())
         return RUN_REFUSED
-
-
-def _parse(arguments: Sequence[str] | None) -> tuple[Path, int, Path | None]:
-    import argparse
-
-    parser = argparse.ArgumentParser(prog="python -m pyorch.run", description=__doc__)
-    parser.add_argument("manifest", type=Path, help="the manifest of a batch")
-    parser.add_argument("index", type=int, help="number of the run in it, from 0")
-    parser.add_argument(
-        "--attempt", type=Path, help="folder to write into, already there; default: a new one"
-    )
-    parsed = parser.parse_args(arguments)
-    return parsed.manifest, parsed.index, parsed.attempt
 
 
 def _run(manifest_file: Path, index: int, given: Path | None, started: float) -> int:

@@ -310,30 +310,29 @@ def spell(attribute: AttributeInfo, value: object) -> str:
     """
     each = _each_class(attribute)
     if each is not None:
-        return _spell_by_class(each, value)
+        # a table of values by class in ns-3's spelling, "3=2,7=Strict"
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{value!r} is not a table of classes")
+        classes = {str(cls): one for cls, one in value.items()}
+        wrong = [cls for cls in classes if cls not in _CLASSES]
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} is not a class from 0 to 7")
+        spelled = {
+            cls: each.word
+            if each.word and isinstance(one, str) and fold(one) == fold(each.word)
+            else spell(each, one)
+            for cls, one in sorted(classes.items())
+        }
+        return ",".join(f"{cls}={one}" for cls, one in spelled.items())
     kind = _kind(attribute)
     read = _READERS.get(kind, _read_text)
     text = read(attribute, value)
     if kind in ("Uinteger", "Size", "Integer", "Double", "Time", "DataRate"):
-        _check_bounds(attribute, _number(text), value)
+        found = _number(text)
+        bounds = _bounds(attribute)
+        if bounds is not None and not bounds[0] <= found <= bounds[1]:
+            raise ValueError(f"{value!r} is out of range")
     return text
-
-
-def _spell_by_class(each: _EachClass, value: object) -> str:
-    """Return a table of values by class in ns-3's spelling, "3=2,7=Strict"."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{value!r} is not a table of classes")
-    classes = {str(cls): one for cls, one in value.items()}
-    wrong = [cls for cls in classes if cls not in _CLASSES]
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} is not a class from 0 to 7")
-    spelled = {
-        cls: each.word
-        if each.word and isinstance(one, str) and fold(one) == fold(each.word)
-        else spell(each, one)
-        for cls, one in sorted(classes.items())
-    }
-    return ",".join(f"{cls}={one}" for cls, one in spelled.items())
 
 
 def written(types: Catalogue, type_name: str, name: str, text: str) -> Any:
@@ -506,12 +505,6 @@ def _bounds(attribute: AttributeInfo) -> tuple[float, float] | None:
         return None
     ends = _number(low, math.nan), _number(high, math.nan)
     return None if any(math.isnan(end) for end in ends) else ends
-
-
-def _check_bounds(attribute: AttributeInfo, found: float, value: object) -> None:
-    bounds = _bounds(attribute)
-    if bounds is not None and not bounds[0] <= found <= bounds[1]:
-        raise ValueError(f"{value!r} is out of range")
 
 
 def _show(bound: float, kind: str) -> str:

@@ -60,7 +60,14 @@ class NodeStore(Store):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do the runs of one job and return the exit code."""
-    given = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m pyorch.engine.slurm.node", description=__doc__)
+    parser.add_argument("manifest", type=Path, help="the manifest of a submission")
+    parser.add_argument("--task", type=int, required=True, help="number of the job, from 0")
+    parser.add_argument("--runs-per-task", type=int, required=True, help="runs per job")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel runs")
+    parser.add_argument("--head", default="", help="digest of the manifest's first line")
+    parser.add_argument("--build-on-node", action="store_true", help="compile the modules here")
+    given = parser.parse_args(arguments)
     note = _begin()
     folder = given.manifest.parent
     write_note(folder, given.task, note)
@@ -76,17 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if outcome == INTERRUPTED:
         return ends.exit_code()
     return RUN_STORAGE if result.storage_failed else _CODES[outcome]
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m pyorch.engine.slurm.node", description=__doc__)
-    parser.add_argument("manifest", type=Path, help="the manifest of a submission")
-    parser.add_argument("--task", type=int, required=True, help="number of the job, from 0")
-    parser.add_argument("--runs-per-task", type=int, required=True, help="runs per job")
-    parser.add_argument("--jobs", type=int, default=1, help="number of parallel runs")
-    parser.add_argument("--head", default="", help="digest of the manifest's first line")
-    parser.add_argument("--build-on-node", action="store_true", help="compile the modules here")
-    return parser.parse_args(arguments)
 
 
 def _begin() -> TaskNote:
@@ -161,7 +157,13 @@ def _own_build_folder() -> Path:
     prefix = f"pyorch-build-{os.geteuid()}-{digest}-"
     hint = "set TMPDIR to a local folder of your own"
     try:
-        _refuse_open_place(place, hint)
+        # raise UserError when another user could exchange what lies in a folder
+        found = place.stat()
+        open_to_others = found.st_mode & 0o022 or found.st_uid not in (0, os.geteuid())
+        if open_to_others and not found.st_mode & stat.S_ISVTX:
+            what = "modules are not compiled there, as other users could exchange them"
+            allowed = "a folder that only you can change, or one with the sticky bit, like /tmp"
+            raise UserError([Problem(str(place), what, allowed, hint)])
         for folder in place.glob(f"{prefix}*"):
             if not _is_private(folder):
                 print(f"{folder}: not used, as other users can change it", flush=True)
@@ -171,16 +173,6 @@ def _own_build_folder() -> Path:
         return next(filter(_is_private, sorted(place.glob(f"{prefix}*"))))
     except OSError as error:
         raise storage_error(error, place, hint) from error
-
-
-def _refuse_open_place(place: Path, hint: str) -> None:
-    """Raise UserError when another user could exchange what lies in a folder."""
-    found = place.stat()
-    open_to_others = found.st_mode & 0o022 or found.st_uid not in (0, os.geteuid())
-    if open_to_others and not found.st_mode & stat.S_ISVTX:
-        what = "modules are not compiled there, as other users could exchange them"
-        allowed = "a folder that only you can change, or one with the sticky bit, like /tmp"
-        raise UserError([Problem(str(place), what, allowed, hint)])
 
 
 def _is_private(folder: Path) -> bool:

@@ -51,7 +51,17 @@ class Custom(FigureModel):
         present = [path for path in _files(experiment) if path.is_file()]
         for path in present:
             try:
-                names = _names_in(ast.parse(read_code(path, path.parent, path.name)))
+                # names that a module defines or imports anywhere; "*" for all names of another
+                # module
+                tree = ast.parse(read_code(path, path.parent, path.name))
+                names: set[str] = set()
+                for node in ast.walk(tree):
+                    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                        names.add(node.name)
+                    elif isinstance(node, ast.Import | ast.ImportFrom):
+                        names.update(alias.asname or alias.name for alias in node.names)
+                    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                        names.add(node.id)
             except UserError as error:
                 return _refused(path, error)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -92,19 +102,6 @@ class Custom(FigureModel):
 
 def _files(experiment: Path) -> list[Path]:
     return [experiment.with_suffix(".figures.py"), experiment.with_name("figures.py")]
-
-
-def _names_in(tree: ast.Module) -> set[str]:
-    """Names that a module defines or imports anywhere; "*" for all names of another module."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found.update(alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-    return found
 
 
 def _import(path: Path) -> ModuleType:

@@ -121,7 +121,11 @@ class ParameterFigure(FigureModel):
         for (panel, hue, x), group in self._points(data):
             for metric in self.ys:
                 e = data.estimate(metric, group)
-                name = _line_name(self.hue, hue, metric, len(self.ys))
+                n_metrics = len(self.ys)
+                parts = [value_text(hue)] if self.hue else []
+                if n_metrics > 1:
+                    parts.append(plain_name(metric))
+                name = ", ".join(parts)
                 found.append((panel, name, x, e.mean, e.low, e.high, e.n, e.spread))
         names = ["panel", "line", "x", *ESTIMATED]
         table = pd.DataFrame(found, columns=names)
@@ -197,13 +201,6 @@ def _hold(axes: Axes, levels: Sequence[float]) -> None:
 
 def _points(count: int) -> str:
     return "1 point is" if count == 1 else f"{count} points are"
-
-
-def _line_name(hue: str | None, value: Any, metric: str, n_metrics: int) -> str:
-    parts = [value_text(value)] if hue else []
-    if n_metrics > 1:
-        parts.append(plain_name(metric))
-    return ", ".join(parts)
 
 
 def _one_setting(group: pd.DataFrame, others: list[str]) -> None:
@@ -294,7 +291,15 @@ class Bars(ParameterFigure):
         wide = 72 * COLUMN_INCHES[self.width] * _OF_BARS / (len(panels) * len(xs))
         for panel, (value, part) in zip(axes[0], panels, strict=True):
             _draw_bars(panel, part, xs, shown, names)
-            _name_bars(panel, [value_text(x) for x in xs], wide)
+            # write names below groups of bars, each with this room [pt]: level, slanted, or upright
+            texts = [value_text(x) for x in xs]
+            sizes = [text_size(text, _TICK_POINTS) for text in texts]
+            turned: dict[str, Any] = {"rotation": _SLANT, "ha": "right", "rotation_mode": "anchor"}
+            if max(width for width, _ in sizes) < wide:
+                turned = {}
+            elif wide * math.sin(math.radians(_SLANT)) < 1.2 * sizes[0][1]:  # lines would touch
+                turned = {"rotation": 90}
+            panel.set_xticks(range(len(texts)), texts, **turned)
             panel.grid(visible=False, axis="x")
             panel.set_title(show_value(self.columns, value))
             if self.x != "variant" or self.x_label:
@@ -305,17 +310,6 @@ class Bars(ParameterFigure):
                 _label_bars(panel, part, xs, shown, names)
         self.finish(canvas, axes[0], data, shown)
         return Drawn(canvas, table, notes)
-
-
-def _name_bars(axes: Axes, texts: list[str], room: float) -> None:
-    """Write names below groups of bars, each with this room [pt]: level, slanted, or upright."""
-    sizes = [text_size(text, _TICK_POINTS) for text in texts]
-    turned: dict[str, Any] = {"rotation": _SLANT, "ha": "right", "rotation_mode": "anchor"}
-    if max(width for width, _ in sizes) < room:
-        turned = {}
-    elif room * math.sin(math.radians(_SLANT)) < 1.2 * sizes[0][1]:  # lines would touch
-        turned = {"rotation": 90}
-    axes.set_xticks(range(len(texts)), texts, **turned)
 
 
 def _label_bars(
