@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pyorch.base.paths import default_paths
 from pyorch.build import ensure_built, load_schema
 from pyorch.cli.base import OK, listing
+from pyorch.setting.experiment import Experiment
 from pyorch.sizing.size import check, read_switch, render
-
-if TYPE_CHECKING:
-    from pyorch.setting.experiment import Experiment
 
 
 @listing

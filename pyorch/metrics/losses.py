@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pyorch.metrics.base import RunTables
 from pyorch.metrics.chain import (
     Crossing,
     Drawn,
@@ -18,10 +19,7 @@ from pyorch.metrics.chain import (
     chain_of,
     losses_of,
 )
-
-if TYPE_CHECKING:
-    from pyorch.metrics.base import RunTables
-    from pyorch.network.topology import Topology
+from pyorch.network.topology import Topology
 
 NOTHING = Losses({}, {}, 0.0)
 _LAST: list[tuple[RunTables, str, bool, Chain]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pyorch.base.columns import aligned
 from pyorch.base.errors import Problem, UserError, one_of, suggest
@@ -25,6 +25,7 @@ from pyorch.base.units import (
 )
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import number, section_of
+from pyorch.setting.experiment import Experiment
 from pyorch.sizing import gfc
 from pyorch.sizing.asics import ASICS, SHIPPED, UNKNOWN
 from pyorch.sizing.checks import Frames, frames
@@ -39,9 +40,6 @@ from pyorch.sizing.theory import (
     headroom_in_cells,
     time_of,
 )
-
-if TYPE_CHECKING:
-    from pyorch.setting.experiment import Experiment
 
 CLASSES = 8
 #: Between XOFF and XON, in frames: the 2 MTU of the GFC paper, section 4.1.

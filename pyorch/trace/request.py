@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.files import refuse_links
@@ -16,12 +16,10 @@ from pyorch.base.paths import program
 from pyorch.base.units import parse_time, whole
 from pyorch.engine.local import child_environment
 from pyorch.engine.log import log_tail
+from pyorch.network.topology import Topology
 from pyorch.pipeline import Plan
+from pyorch.plan import RunSpec
 from pyorch.trace.capture import Options
-
-if TYPE_CHECKING:
-    from pyorch.network.topology import Topology
-    from pyorch.plan import RunSpec
 
 MOST_FILES = 500
 """Maximum number of files; more are rarely intended, and each stays open during the run."""

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
@@ -35,11 +34,9 @@ from pyorch.engine.slurm.submission import (
 )
 from pyorch.files.find import experiment_name
 from pyorch.pipeline import Plan, command_line, make_plan
+from pyorch.plan import RunSpec
 from pyorch.remarks import runs_text
 from pyorch.store.store import Damage, Store
-
-if TYPE_CHECKING:
-    from pyorch.plan import RunSpec
 
 #: Cores for which a dry run says how long the sweep takes.
 SHOWN_CORES = (1, 100, 10_000)

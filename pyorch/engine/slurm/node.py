@@ -19,12 +19,12 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyorch.base import ends
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error
 from pyorch.base.paths import RunPaths, default_paths
+from pyorch.build.info import BuildInfo
 from pyorch.engine.base import RUN_STORAGE, RUN_UNFIT, BatchResult
 from pyorch.engine.local import LocalEngine
 from pyorch.engine.manifest import Manifest, read_runs
@@ -38,11 +38,8 @@ from pyorch.engine.slurm.submission import (
     write_note,
 )
 from pyorch.kinds import read_spec
+from pyorch.plan import RunSpec
 from pyorch.store.store import Store, is_dead_attempt
-
-if TYPE_CHECKING:
-    from pyorch.build.info import BuildInfo
-    from pyorch.plan import RunSpec
 
 #: An attempt of another process that gave no sign of life for this long [s] is taken for dead.
 SILENCE_S = 60.0
