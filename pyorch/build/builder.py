@@ -449,6 +449,8 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
     checks = sources.TEST_CHECKS.read_text(encoding="utf-8")
     _write_if_new(tests, f'#include "{tools.ns3.include}/ns3/test.h"\n{checks}')
     folders = ";".join(str(module.folder) for module in request.compiled)
+    # the flags of tests as a CMake list, with the checks that need less code than ns-3's
+    flags = TEST_FLAGS.get(request.profile, "")
     settings = {
         "CMAKE_MAKE_PROGRAM": tools.ninja,
         "CMAKE_CXX_COMPILER": tools.compiler.path,
@@ -460,7 +462,7 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         "PYORCH_TARGETS": str(targets),
         "PYORCH_BASE": str(base) if request.base else "",
         "PYORCH_PROFILE": request.profile,
-        "PYORCH_TEST_FLAGS": _test_flags(request),
+        "PYORCH_TEST_FLAGS": (f"{flags};-iquote{request.work / _TESTING}" if flags else ""),
     }
     options = [f"-D{name}={value}" for name, value in settings.items()]
     return [
@@ -473,12 +475,6 @@ def _configure_command(request: _Request, tools: Toolchain) -> list[str]:
         str(request.work),
         *options,
     ]
-
-
-def _test_flags(request: _Request) -> str:
-    """The flags of tests as a CMake list, with the checks that need less code than ns-3's."""
-    flags = TEST_FLAGS.get(request.profile, "")
-    return f"{flags};-iquote{request.work / _TESTING}" if flags else ""
 
 
 def _info(request: _Request, tools: Toolchain, fingerprint: str, folder: Path) -> BuildInfo:

@@ -205,11 +205,7 @@ def fingerprint(
         _feed(common, part.encode())
     for file in cmake_files():
         _feed(common, file.name.encode(), file.read_bytes())
-    return compose(common.hexdigest(), base, _prints(modules, cache))
-
-
-def _prints(modules: Iterable[Module], cache: Path | None) -> dict[str, ModulePrint]:
-    """Return what each module contributes, if possible from the cache, by its files' bytes."""
+    # what each module contributes, if possible from the cache, by its files' bytes
     known = _read_prints(cache)
     found, used = {}, {}
     for module in modules:
@@ -227,7 +223,7 @@ def _prints(modules: Iterable[Module], cache: Path | None) -> dict[str, ModulePr
         with suppress(OSError):  # it only saves time
             text = json.dumps({key: asdict(part) for key, part in kept.items()})
             write_atomically(cache, text + "\n")
-    return found
+    return compose(common.hexdigest(), base, found)
 
 
 def _read_prints(cache: Path | None) -> dict[str, ModulePrint]:

@@ -162,7 +162,19 @@ def chosen_overrides(
     listed = [one for name in named for one in _listed(lists, places, name.strip(), (), problems)]
     for text, where in (*listed, *((text, _typed(text)) for text in texts if text not in named)):
         try:
-            found.append(_parse_override(text, where))
+            # read one option; where: its name in messages. Raises ValueError for users
+            if not is_text(text):
+                raise ValueError("is not UTF-8")
+            key, equals, value = text.partition("=")
+            if not equals or not value.strip():
+                raise ValueError("not of the form key=value", "buffer.alpha=0.125")
+            path = split_key(key)
+            parts = _split_list(value)
+            if not all(parts):
+                raise ValueError("a value between commas is missing", "0.125,0.25")
+            found.append(
+                Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1, where)
+            )
         except ValueError as error:  # its arguments: the problem and, if known, what is allowed
             problems.append(Problem(where, *map(str, error.args)))
     return found, problems
@@ -203,20 +215,6 @@ def _listed(
     allowed = ", ".join([*others, "buffer.alpha=0.125"])
     problems.append(Problem(where, what, allowed, suggest(text, others)))
     return []
-
-
-def _parse_override(text: str, where: str) -> Override:
-    """Read one option; where: its name in messages. Raises ValueError for users."""
-    if not is_text(text):
-        raise ValueError("is not UTF-8")
-    key, equals, value = text.partition("=")
-    if not equals or not value.strip():
-        raise ValueError("not of the form key=value", "buffer.alpha=0.125")
-    path = split_key(key)
-    parts = _split_list(value)
-    if not all(parts):
-        raise ValueError("a value between commas is missing", "0.125,0.25")
-    return Override(text, path, tuple(map(parse_toml_value, parts)), len(parts) > 1, where)
 
 
 def _split_list(text: str) -> list[str]:

@@ -440,7 +440,14 @@ XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
 
 def render(switch: Switch) -> str:
     """Return all that is known of a switch, as a text for people."""
-    parts = [_head(switch), [*aligned(_rows(switch)), *_LEGEND], _fit_lines(switch)]
+    # how many lossless classes fit under each scheme
+    rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue, besides its headroom")]
+    for scheme, label in SCHEMES.items():
+        count = switch.fitting(scheme)
+        lacks = switch.least_size(scheme) - switch.size
+        told = f", {_size(lacks)} too little for {switch.classes}" if lacks > 0 else ""
+        rows.append((f"    {label}", str(count), f"{_size(switch.needs(scheme))}{told}"))
+    parts = [_head(switch), [*aligned(_rows(switch)), *_LEGEND], aligned(rows)]
     parts += [_stage_lines(switch)] if switch.b1 >= 0 else []
     parts.append(toml_lines(switch))
     return "\n\n".join("\n".join(part) for part in parts)
@@ -576,17 +583,6 @@ def _stage_lines(switch: Switch) -> list[str]:
             "so the queue may reach Bm"
         )
     return lines
-
-
-def _fit_lines(switch: Switch) -> list[str]:
-    """How many lossless classes fit under each scheme."""
-    rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue, besides its headroom")]
-    for scheme, label in SCHEMES.items():
-        count = switch.fitting(scheme)
-        lacks = switch.least_size(scheme) - switch.size
-        told = f", {_size(lacks)} too little for {switch.classes}" if lacks > 0 else ""
-        rows.append((f"    {label}", str(count), f"{_size(switch.needs(scheme))}{told}"))
-    return aligned(rows)
 
 
 def _size(count: int) -> str:

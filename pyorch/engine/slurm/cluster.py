@@ -163,8 +163,12 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
             _check_networks(plan, list(missing.values()))
             packing = _packing(plan, settings, asked.runs_per_job, len(missing))
             told(packing.line)
+            # the experiment as named, but a file by a path that holds in every folder
+            paths = plan.store.paths
+            homes = filter(None, (paths.experiments, paths.shipped_experiments))
+            inside = any(map(plan.experiment.file.is_relative_to, homes))
             typed = {
-                "name": _lasting(asked.name, plan),
+                "name": (asked.name if inside else realpath(plan.experiment.file)),
                 "overrides": tuple(asked.overrides),
                 "seeds": asked.seeds,
             }
@@ -190,14 +194,6 @@ def _check_networks(plan: Plan, missing: Sequence[RunSpec]) -> None:
     if result.interrupted:
         raise KeyboardInterrupt
     refuse(plan, result)
-
-
-def _lasting(name: str, plan: Plan) -> str:
-    """The experiment as named, but a file by a path that holds in every folder."""
-    paths = plan.store.paths
-    homes = filter(None, (paths.experiments, paths.shipped_experiments))
-    inside = any(map(plan.experiment.file.is_relative_to, homes))
-    return name if inside else realpath(plan.experiment.file)
 
 
 @dataclass(frozen=True)
