@@ -41,9 +41,7 @@ FEATURES = (
     _feature("messages, units, paths, trust, ends of processes", 2_655, "base"),
     _feature("a run", 1_110, "run"),
     _feature("many runs here, and their progress", 1_890, "engine"),
-    _feature(
-        "Slurm", 2_170, "engine/slurm cli/cancel.py cli/collect.py cli/status.py cli/submit.py"
-    ),
+    _feature("Slurm", 2_170, "engine/slurm cli/sweep.py"),
     _feature("results, and their comparison", 1_040, "store cli/compare.py"),
     _feature("metrics", 2_220, "metrics"),
     _feature(
@@ -63,7 +61,7 @@ FEATURES = (
     ),
     _feature("explain", 2_380, "explain cli/explain.py"),
     _feature("size", 1_415, "sizing cli/size.py"),
-    _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py cli/schema.py"),
+    _feature("schemes, and the schema of files", 670, "catalogue cli/schemes.py"),
     _feature(
         "the pages of reference",
         420,

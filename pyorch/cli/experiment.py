@@ -1,11 +1,13 @@
-"""`experiment`, alias `run`: run what is missing of an experiment and write its report."""
+"""`experiment` (alias `run`) and `report`: run what is missing of an experiment, report on it."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyorch.base import ends
+from pyorch.base.errors import UserError
 from pyorch.cli.base import (
     FAILED,
     OK,
@@ -17,7 +19,7 @@ from pyorch.cli.base import (
 from pyorch.cli.show import print_runs
 from pyorch.engine import BatchResult
 from pyorch.remarks import runs_text
-from pyorch.study import Study
+from pyorch.study import RunsMissingError, Study
 
 
 @command
@@ -61,3 +63,13 @@ def _tell(result: BatchResult, total: int) -> int:
         print(f"  ... and {failed - SHOWN_FAILURES} more", file=sys.stderr)
     print("repeat the command to retry what is missing", file=sys.stderr)
     return FAILED
+
+
+@command
+def report(name: str, overrides: Sequence[str] = (), seeds: str = "", paper: bool = False) -> int:
+    """Write the report of an experiment's finished runs."""
+    try:
+        return tell_report(Study.named(name, overrides, seeds=seeds).report(paper, warn))
+    except RunsMissingError as error:
+        hint = f"run it first: invoke experiment {name}"
+        raise UserError([replace(one, hint=hint) for one in error.problems]) from None

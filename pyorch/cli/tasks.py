@@ -76,7 +76,7 @@ def report(
     paper: Annotated[bool, "each figure as PDF, too, and for one column and two"] = False,
 ) -> int:
     """Write the report of an experiment from the runs that are done."""
-    from pyorch.cli import report as module
+    from pyorch.cli import experiment as module
 
     return module.report(of.name, of.overrides, of.seeds, paper)
 
@@ -207,7 +207,7 @@ def submit(
 
     Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
     """
-    from pyorch.cli import submit as module
+    from pyorch.cli import sweep as module
 
     options: dict[str, str | bool] = {
         "partition": partition,
@@ -230,7 +230,7 @@ def status(
 
     Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
     """
-    from pyorch.cli import status as module
+    from pyorch.cli import sweep as module
 
     return module.status(name, watch)
 
@@ -238,7 +238,7 @@ def status(
 @verb
 def cancel(name: Submitted) -> int:
     """Cancel the jobs of a submitted experiment; what is done stays."""
-    from pyorch.cli import cancel as module
+    from pyorch.cli import sweep as module
 
     return module.cancel(name)
 
@@ -253,7 +253,7 @@ def collect(
 
     Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
     """
-    from pyorch.cli import collect as module
+    from pyorch.cli import sweep as module
 
     return module.collect(name, partial)
 
@@ -287,7 +287,7 @@ def schemes(
 @verb
 def schema(name: Annotated[str, "experiment whose own kinds to include"] = "") -> int:
     """Print the JSON schema of experiment files, by which an editor completes and checks them."""
-    from pyorch.cli import schema as module
+    from pyorch.cli import schemes as module
 
     return module.schema(name)
 

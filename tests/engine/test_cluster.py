@@ -33,10 +33,7 @@ from pyorch.build import ensure_built
 from pyorch.build.finished import builds_in
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import LoadError, check_loadable
-from pyorch.cli.cancel import cancel
-from pyorch.cli.collect import collect
-from pyorch.cli.status import status
-from pyorch.cli.submit import submit
+from pyorch.cli.sweep import cancel, collect, status, submit
 from pyorch.engine import LocalEngine, write_manifest
 from pyorch.engine.base import BatchResult, Failure, describe_exit
 from pyorch.engine.manifest import (

@@ -14,9 +14,8 @@ from pyorch.base import reading, units
 from pyorch.base.errors import SHOWN_PROBLEMS, UserError
 from pyorch.base.reading import excesses
 from pyorch.cli import base as cli
-from pyorch.cli.collect import collect
 from pyorch.cli.new_scheme import new_scheme
-from pyorch.cli.status import status
+from pyorch.cli.sweep import collect, status
 from pyorch.files.find import list_experiments
 from pyorch.files.load import load_experiment
 from pyorch.metrics import parse_quantity

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyorch import kinds
-from pyorch.cli.experiment import experiment
-from pyorch.cli.report import report
+from pyorch.cli.experiment import experiment, report
 from pyorch.report import drawn, gallery, write
 from tests.cli.test_cli import SMALL
 from tests.inputs import ROOT

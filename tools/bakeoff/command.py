@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pyorch.base.paths import default_paths
 from pyorch.cli.base import BAD_INPUT, OK, command, whole_number
-from pyorch.cli.experiment import experiment
-from pyorch.cli.report import report
+from pyorch.cli.experiment import experiment, report
 from tools.bakeoff.attacks import load_attacks, run_attacks
 from tools.bakeoff.sensitivity import load_asked, run_trials
 from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary

@@ -15,7 +15,7 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import write_atomically
 from pyorch.base.paths import Paths, default_paths
 from pyorch.cli import door
-from pyorch.cli import report as report_of_one
+from pyorch.cli import experiment as report_of_one
 from pyorch.cli.base import OK, command, warn
 from pyorch.pipeline import Plan, make_plan
 from pyorch.remarks import of_damage

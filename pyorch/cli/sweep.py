@@ -1,4 +1,4 @@
-"""`status`: the state of a submitted sweep."""
+"""`submit`, `status`, `cancel` and `collect`: a sweep on Slurm."""
 
 from __future__ import annotations
 
@@ -7,20 +7,79 @@ import shlex
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pyorch.base.errors import first_of
 from pyorch.base.paths import program
 from pyorch.base.units import duration
 from pyorch.cli import door
-from pyorch.cli.base import FAILED, OK, SHOWN_FAILURES, listing
+from pyorch.cli.base import FAILED, OK, SHOWN_FAILURES, command, listing, tell_report, warn
 from pyorch.engine.log import log_tail
+from pyorch.engine.slurm import cluster
 from pyorch.engine.slurm import state as states
 from pyorch.engine.slurm.cluster import command_of
 from pyorch.engine.slurm.state import State, SweepState
 from pyorch.remarks import runs_text
 from pyorch.store.store import Store
-from pyorch.study import Study
+from pyorch.study import RunsMissingError, Study
+
+
+@command
+def submit(
+    name: str,
+    overrides: Sequence[str] = (),
+    seeds: str = "",
+    options: Mapping[str, str | bool] | None = None,
+    runs_each: int | None = None,
+    dry_run: bool = False,
+) -> int:
+    """Send an experiment's missing runs to Slurm and return.
+
+    options: of `load_settings`; runs_each: runs of a job, by default so many that they pay.
+    """
+    study = Study.named(name, overrides, seeds=seeds)
+    if dry_run:
+        asked = study.ask(options or {}, runs_each, claim=False)
+        if asked.plan.missing:
+            for line in study.remarks_on_plan():
+                warn(line)
+        return _tell_dry_run(asked)
+    sent = study.submit(runs_each, print, warn, **(options or {}))
+    if sent is None:
+        return OK
+    numbers = ", ".join(str(array.job_id) for array in sent.arrays)
+    jobs = sum(array.jobs for array in sent.arrays)
+    print(f"submitted {runs_text(sent.runs)} in {jobs:,} jobs (array {numbers})")
+    door.say(f"invoke status {name}    shows its progress")
+    door.say(f"invoke collect {name}   writes the report when it is done")
+    return OK
+
+
+def _tell_dry_run(asked: cluster.Asked) -> int:
+    """Print what would be submitted."""
+    would = cluster.forecast(asked)
+    missing = would.todo.missing
+    print(would.todo.line(asked.plan.store.name))
+    print(f"settings: {asked.settings.file or 'none: there is no slurm.toml'}")
+    for spec in list(missing.values())[:SHOWN_FAILURES]:
+        print(f"  {spec.title}")
+    if len(missing) > SHOWN_FAILURES:
+        print(f"  ... and {len(missing) - SHOWN_FAILURES} more")
+    if would.packing is not None:
+        print(would.packing.line)
+    print(
+        "\n".join(
+            [
+                *would.costs,
+                *map(shlex.join, would.commands),
+                "",
+                "nothing was submitted (--dry-run)",
+            ]
+        )
+    )
+    return OK
+
 
 WATCH_INTERVAL_S = 5.0
 
@@ -126,3 +185,30 @@ def _title(spec_file: Path, run_hash: str) -> str:
         return title_of(spec["params"], spec["seed"])
     except (OSError, ValueError, KeyError):
         return run_hash
+
+
+@command
+def cancel(name: str) -> int:
+    """Cancel all jobs of an experiment; what is done stays."""
+    study = Study.named(name)
+    ended = study.cancel()
+    if ended.latest is None:
+        print(f"{study.store.name}: it has no jobs in Slurm")
+        return OK
+    print(f"cancelled {ended.running} running and {ended.waiting} waiting jobs")
+    again = command_of("submit", ended.latest, name)
+    door.say(f"finished runs stay; {again} resumes the rest")
+    return OK
+
+
+@command
+def collect(name: str, partial: bool = False) -> int:
+    """Write the tables and the report of the latest sweep, once all its runs are done."""
+    study = Study.named(name)
+    try:
+        code = tell_report(study.collect(partial, print, warn))
+    except RunsMissingError:
+        hint = "`invoke status` shows why; --partial reports on the finished runs"
+        print(door.spoken(hint), file=sys.stderr)
+        return FAILED
+    return FAILED if study.missing else code
