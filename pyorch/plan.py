@@ -48,7 +48,6 @@ class RunSpec:
     metrics: tuple[Metric, ...] = ()
     around: Around | None = field(default=None, repr=False)
     time_limit: int | None = field(default=None, repr=False)
-    _hashes: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -75,9 +74,7 @@ class RunSpec:
         fingerprint: of the built modules; what of it concerns this run counts, so that a result is
         never taken from older code, and stays when other code changes.
         """
-        if fingerprint not in self._hashes:
-            self._hashes[fingerprint] = _hash(self._around(), self.seed, fingerprint)
-        return self._hashes[fingerprint]
+        return _hash_again(self._around(), self.seed, fingerprint)
 
     @property
     def types(self) -> frozenset[str]:
@@ -142,6 +139,10 @@ def _hash(around: Around, seed: object, fingerprint: str) -> str:
     used = of_types(fingerprint, around.types)
     text = f"{around.json(seed)}\n{used}"
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+_hash_again = lru_cache(maxsize=16)(_hash)
+"""Of few runs, which may be large: a million messages are text of 50 MB."""
 
 
 def read_seeds(text: str) -> range | None:
