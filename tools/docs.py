@@ -55,6 +55,8 @@ CLAIMS = "claims/index.html"
 """The claims as a page with filters, embedded in that of all claims."""
 FIGURES = re.compile(r"(?<=\]\(|=\")\.\./ns3-modules/[^/]+/doc/figures/")
 """Pictures of modules, collected in one folder of the site."""
+MODULE = re.compile(r"(?<=\]\()\.\./ns3-modules/[^/]+/doc/(?=[\w-]+\.rst\))")
+"""Pages of modules, which are in one folder, too."""
 SHOWN = re.compile(rf"`pyorch docs ({'|'.join(reference_pages())})`")
 """A command that prints a page written from the models: on the site it is a link to the page."""
 OUTWARD = re.compile(r"\[([^\]]+)\]\(((?:\.\./|[^)#:]+\.toml)[^)#]*)(?:#[^)]*)?\)")
@@ -166,7 +168,8 @@ def _inward(file: Path, root: Path) -> str:
         return match[1] if (root / "docs" / match[2]).exists() else match[0]
 
     text = FIGURES.sub("modules/figures/", file.read_text(encoding="utf-8"))
-    text = OUTWARD.sub(plain, text.replace("](../README.md", f"]({START}.md"))
+    text = MODULE.sub("modules/", text.replace("](../README.md", f"]({START}.md"))
+    text = OUTWARD.sub(plain, text)
     return _linked(text)
 
 

@@ -76,9 +76,11 @@ def test_a_link_to_a_file_of_the_repository_becomes_text(tmp_path: Path) -> None
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copy(ROOT / "README.md", tmp_path)
     (tmp_path / "tasks.py").write_text("")
-    (tmp_path / "docs" / "gfc.md").write_text("# GFC\n\nSee [the tasks](../tasks.py).\n")
+    text = "# GFC\n\nSee [the tasks](../tasks.py), [it](../ns3-modules/gfc/doc/gfc.rst).\n"
+    (tmp_path / "docs" / "gfc.md").write_text(text)
     write_source(Paths(tmp_path), SCHEMA, tmp_path / "source")
-    assert (tmp_path / "source" / "gfc.md").read_text() == "# GFC\n\nSee the tasks.\n"
+    wanted = "# GFC\n\nSee the tasks, [it](modules/gfc.rst).\n"
+    assert (tmp_path / "source" / "gfc.md").read_text() == wanted
     for page in ("experiments", "keys"):
         text = (tmp_path / "source" / f"{page}.md").read_text()
         assert "[`pyorch docs metrics`](metrics.md)" in text, page
@@ -127,6 +129,27 @@ def test_no_page_is_longer_than_one_reads() -> None:
     }
     most = dict.fromkeys(words, 1500) | dict.fromkeys(LONG, 2000) | dict.fromkeys(SCHEMES, 800)
     assert {name: n for name, n in words.items() if n > most[name]} == {}
+
+
+def words_of_sentences(text: str) -> list[int]:
+    """The number of words of each sentence of a page; tables, code and pictures are none."""
+    text = re.sub(r"```.*?```|^(?:\||#| {4}|!\[).*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    parts = re.split(r"\n\s*\n|\n(?=[-*] )|[.!?][*_\")]*\s+(?=[A-Z0-9`*(\"])", text)
+    counts = (len(re.findall(r"\S*\w\S*", part)) for part in parts)
+    return [count for count in counts if count]
+
+
+def test_sentences_have_at_most_25_words_on_average() -> None:
+    """On every page that has some."""
+    pages = {file.stem: file.read_text(encoding="utf-8") for file in ROOT.glob("docs/*.md")}
+    counts = {name: found for name, text in pages.items() if (found := words_of_sentences(text))}
+    assert words_of_sentences("One. Two `x.y` two.\n\n| a |\n\n- Three three three: 1.5\n") == [
+        1,
+        3,
+        4,
+    ]
+    assert {name for name, found in counts.items() if sum(found) > 25 * len(found)} == set()
 
 
 def test_a_page_of_a_scheme_says_when_it_fails() -> None:
