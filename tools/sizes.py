@@ -46,9 +46,10 @@ FEATURES = (
     _feature("metrics", 2_220, "metrics"),
     _feature(
         "lost time and the load of links",
-        1_580,
-        "metrics/chain.py metrics/losses.py metrics/loads.py metrics/job_kinds.py "
-        "report/figures/lost.py report/figures/linkload.py report/figures/loadmap.py",
+        1_660,
+        "metrics/chain.py metrics/crossings.py metrics/losses.py metrics/loads.py "
+        "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
+        "report/figures/loadmap.py",
     ),
     _feature("figures", 4_080, "report/figures report/style.py report/select.py report/layout.py"),
     _feature("reports: expectations, answer, page", 3_330, "report"),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pyorch.metrics.base import Columns, RunTables
 from pyorch.metrics.chain import by_place
+from pyorch.metrics.crossings import by_message
 
 if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
@@ -50,7 +51,8 @@ def loads_of_flows(
     traffic, collective: only this entry, and only this one of its collectives; None: all.
     Raises LoadError.
     """
-    table = _table(run, "flow_link")
+    _table(run, "flow_link")
+    table, _ = by_message(run)
     mine = np.ones(len(table["flow"]), dtype=bool)
     if traffic is not None:
         mine &= np.isin(np.asarray(table["flow"]), _flows_of(run, traffic, collective))

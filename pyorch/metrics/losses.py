@@ -19,6 +19,7 @@ from pyorch.metrics.chain import (
     chain_of,
     losses_of,
 )
+from pyorch.metrics.crossings import by_message, by_queue_pair
 from pyorch.network.topology import Topology
 
 NOTHING = Losses({}, {}, 0.0)
@@ -121,17 +122,13 @@ class _Tables:
 
     def __init__(self, run: RunTables) -> None:
         self.network = run.network
-        table: Any = run.find_table("flow_link")
-        self.flow = np.asarray(table["flow"])
-        self.order = np.argsort(self.flow, kind="stable")
-        self.sorted = self.flow[self.order]
-        self.columns = {
-            name: np.asarray(table[name]) for name in ("node", "peer", "first_ps", "last_ps")
-        }
-        self.classes = np.asarray(table["class"])
+        self.columns, rows = by_message(run)
+        self.order = np.argsort(self.columns["flow"], kind="stable")
+        self.sorted = self.columns["flow"][self.order]
+        times = by_queue_pair(self.columns, rows)
         self.others = {
             place: (np.sort(part[:, 0]), np.sort(part[:, 1]))
-            for place, part in by_place(table, ("first_ps", "last_ps")).items()
+            for place, part in by_place(times, ("first_ps", "last_ps")).items()
         }
         held: Any = run.find_table("pause_tree")
         names = ("start_ps", "end_ps", "depth", "root_node", "root_peer", "class")
@@ -148,7 +145,7 @@ class _Tables:
         if not len(rows):  # it used a scale-up domain, or lost nothing that can be attributed
             return Losses({}, {}, float(end - begin - ideal))
         crossings = self._crossings(rows)
-        number = int(self.classes[rows[0]])
+        number = int(self.columns["class"][rows[0]])
         holds = {
             (one.node, one.peer): [
                 Hold(since, until if until >= 0 else end, depth, (node, peer))

@@ -337,9 +337,13 @@ def check_pauses_of_timeline(results: Path, number: int, row: pd.Series) -> None
 
 
 @pytest.mark.cpp
-def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path) -> None:
-    """Alone nothing; a straggler by its slowness; a flow on the same uplink by its half."""
-    done, results = run(tmp_path, COLLIDE)
+@pytest.mark.parametrize("connection", ["message", "pair"])
+def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path, connection: str) -> None:
+    """Alone nothing; a straggler by its slowness; a flow on the same uplink by its half.
+
+    Also of messages that share a queue pair, of which the tables know the first alone.
+    """
+    done, results = run(tmp_path, COLLIDE.replace('"message"', f'"{connection}"'))
     assert done.returncode == 0, done.stderr
     (table,) = results.rglob("runs.parquet")
     runs = pd.read_parquet(table).set_index("variant")
