@@ -43,6 +43,7 @@ LAYER = 24 * 256 * 512**2 + 4 * 256**2 * 512
         {"pipeline": 4, "micro_batches": 6, "overlap": False},
         {"tensor": 2, "pipeline": 2, "data": 4, "experts": 2, "micro_batches": 2},
         {"data": 4, "experts": 4},
+        {"data": 4, "experts": 4, "tensor": 2, "training": False, "micro_batches": 2},
     ],
 )
 def test_collectives_carry_what_the_model_has(degrees: dict[str, Any]) -> None:
@@ -59,11 +60,14 @@ def test_collectives_carry_what_the_model_has(degrees: dict[str, Any]) -> None:
     groups = data  # of each stage
     experts = degrees.get("experts", 1)
     shared = 12 if experts == 1 else 4
-    passes = 2 * 2 * batches * 8  # twice a layer, forward and backward
+    training = degrees.get("training", True)
+    passes = 2 * (1 + training) * batches * 8  # twice a layer, forward and backward
     expected = {
         "tensor": passes * activations * groups if tensor > 1 else 0,
         "experts": passes * activations * 2 * tensor * data // experts if experts > 1 else 0,
-        "gradients": 8 * shared * 512**2 * 2 if data > 1 else 0,  # of all tensor ranks together
+        "gradients": 8 * shared * 512**2 * 2
+        if data > 1 and training
+        else 0,  # of all tensor ranks together
         # each of the experts has 8 h^2, and a group of its own in every stage
         "expert_gradients": 8 * 8 * 512**2 * 2 * experts if 1 < experts < data else 0,
     }
@@ -165,6 +169,8 @@ def test_times_are_those_of_the_schedule(tmp_path: Path) -> None:
         "data": {"data": 2, "overlap": False},
         "tensor": {"tensor": 4},
         "pipeline": {"pipeline": 4, "micro_batches": 8},
+        "prefill": {"training": False, "tensor": 2},
+        "decode": {"training": False, "tensor": 2, "sequence": 1, "context": 256},
     }
     for name, keys in cases.items():
         text += f"[variants.{name}]\n"
@@ -190,3 +196,10 @@ def test_times_are_those_of_the_schedule(tmp_path: Path) -> None:
     # of which 3 are the bubble: (stages - 1) / micro-batches of what a host computes
     exposed = table.whole["pipeline"] - 8 * stage
     assert table.exposed["pipeline"] == pytest.approx(exposed, rel=1e-3)
+    # of inference each layer computes, and then does two all-reduces, of one token in decoding
+    for name, tokens in (("prefill", 256), ("decode", 1)):
+        layer = (24 * tokens * 512**2 + 4 * tokens * 256 * 512) / 2 / 1e13 * 1e12
+        one = (
+            ring(2, tokens * 512 * 2) if name == "prefill" else 2 * (2 * (512 + 68) * 20 + 200_000)
+        )
+        assert table.whole[name] == pytest.approx(8 * (layer + 2 * one), rel=0.01)

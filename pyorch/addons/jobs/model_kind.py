@@ -14,6 +14,10 @@ The schedule is 1F1B (Narayanan et al., SOSP 2019). The gradients of 12 h^2 para
 summed at the end, or, with `overlap`, layer by layer during the last backward pass; of a mixture
 those of 4 h^2, and those of an expert's 8 h^2 among the data / experts ranks that have it.
 Embeddings, routers and the optimiser are left out.
+
+Of inference, without `training`, there are the forward passes alone, layer by layer, and the two
+collectives of a layer one after the other. Prefill has sequences of prompts; in a step of decoding
+`sequence` is 1, and `context` the tokens that it looks back on.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ MOST_NODES = 2_000_000
 
 @traffic("transformer")
 class Transformer(ScheduledTable):
-    """An iteration of training a transformer, from its sizes and degrees of parallelism.
+    """An iteration of training a transformer, or a step of inference, from its sizes.
 
     Its collectives are `tensor`, `experts`, `gradients` and `expert_gradients`.
     """
@@ -53,6 +57,12 @@ class Transformer(ScheduledTable):
     layers: int = Field(ge=1, le=10_000, description="Layers; each stage has as many.")
     hidden: int = Field(ge=1, le=1_000_000, description="Hidden size.")
     sequence: int = Field(ge=1, le=100_000_000, description="Tokens of a sequence.")
+    context: int | None = Field(
+        default=None, ge=1, le=100_000_000, description="Tokens that each attends to; none: those."
+    )
+    training: bool = Field(
+        default=True, description="False: inference, forward passes layer by layer."
+    )
     tensor: int = Field(default=1, ge=1, description="Ranks that share each layer.")
     pipeline: int = Field(default=1, ge=1, description="Stages.")
     data: int = Field(default=1, ge=1, description="Ranks that have the same weights.")
@@ -109,7 +119,9 @@ class Transformer(ScheduledTable):
         if hosts and hosts < self.ranks:
             what = f"{self.ranks} ranks (tensor x data x pipeline) on {hosts} hosts"
             check.add("hosts", what, "a host for each rank")
-        nodes = self.ranks * (self.micro_batches * 12 + 3 * self.layers // self.pipeline)
+        layers = self.layers // self.pipeline
+        steps = self.micro_batches * (12 if self.training else 5 * layers)
+        nodes = self.ranks * (steps + 3 * layers)
         if nodes > MOST_NODES:
             check.add("micro_batches", f"about {nodes:,} steps", f"at most {MOST_NODES:,}")
         self.check_algorithms(check)
@@ -148,13 +160,16 @@ class _Rank:
         for backward, number in self._order():
             final = backward and number == self.model.micro_batches - 1
             last = self._pass(backward, number, last, final and self.model.overlap)
-        if not self.model.overlap:
+        if self.model.training and not self.model.overlap:
             self._sum(self.layers, last)
         return self.made
 
     def _order(self) -> Iterator[tuple[bool, int]]:
         """Yield whether a pass is backward, and its micro-batch: 1F1B."""
         number = self.model.micro_batches
+        if not self.model.training:
+            yield from ((False, one) for one in range(number))
+            return
         ahead = min(self.model.pipeline - 1 - self.stage, number)
         yield from ((False, one) for one in range(ahead))
         for one in range(number - ahead):
@@ -174,7 +189,7 @@ class _Rank:
         if 0 <= self.stage + behind < model.pipeline:
             peer = self.number + behind * across
             last += self._add("COMM_RECV_NODE", (), comm_size=part, comm_tag=tag, comm_src=peer)
-        for layers in [1] * self.layers if sums else [self.layers]:
+        for layers in [1] * self.layers if sums or not model.training else [self.layers]:
             last = self._compute(layers, backward, last)
             if sums:
                 self._sum(1, last)
@@ -188,17 +203,20 @@ class _Rank:
         model = self.model
         active = model.active_experts if model.experts > 1 else 1
         linear = 2 * (ATTENTION + PERCEPTRON * active) * self.tokens * model.hidden**2
-        attention = 4 * self.tokens * model.sequence * model.hidden
+        attention = 4 * self.tokens * (model.context or model.sequence) * model.hidden
         work = layers * (linear + attention) * (2 if backward else 1) / model.tensor
         return self._add("COMP_NODE", last, place="flops", duration=work / model.flops * 1e6)
 
     def _exchange(self, layers: int, bytes_: int, last: tuple[int, ...]) -> tuple[int, ...]:
         """Add the collectives of activations, or of their gradients."""
-        if self.model.tensor > 1:
-            last = self._collective("tensor", "ALL_REDUCE", 2 * layers * bytes_, last)
-        if self.model.experts > 1:
-            size = 2 * layers * bytes_ * self.model.active_experts
-            last = self._collective("experts", "ALL_TO_ALL", size, last)
+        times = 1 if self.model.training else 2
+        size = 2 // times * layers * bytes_
+        for _ in range(times):
+            if self.model.tensor > 1:
+                last = self._collective("tensor", "ALL_REDUCE", size, last)
+            if self.model.experts > 1:
+                tokens = size * self.model.active_experts
+                last = self._collective("experts", "ALL_TO_ALL", tokens, last)
         return last
 
     def _sum(self, layers: int, last: tuple[int, ...]) -> None:
