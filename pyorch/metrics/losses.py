@@ -20,7 +20,7 @@ from pyorch.metrics.chain import (
     losses_of,
 )
 from pyorch.metrics.crossings import by_message, by_queue_pair
-from pyorch.network.topology import Topology
+from pyorch.network.topology import HOST, Topology
 
 NOTHING = Losses({}, {}, 0.0)
 _LAST: list[tuple[RunTables, str, bool, Chain]] = []
@@ -163,7 +163,9 @@ class _Tables:
     def _crossings(self, rows: Any) -> list[Crossing]:
         parts = [self.columns[name][rows].tolist() for name in ("node", "peer", "first_ps")]
         last = self.columns["last_ps"][rows].tolist()
-        first = min(zip(parts[2], parts[0], strict=True))[1]  # the host that sends
+        nodes = sorted(zip(parts[2], parts[0], strict=True))
+        # the host that sends; of later messages all egresses count from their start
+        first = next((node for _, node in nodes if self.network.kinds[node] == HOST), nodes[0][1])
         hops = self._hops(first)
         return [
             Crossing(node, peer, hops[node], begin, end)
