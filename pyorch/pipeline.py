@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error
+from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, telling
 from pyorch.base.paths import Paths, default_paths, program_call
 from pyorch.base.reading import is_file
 
@@ -105,7 +104,7 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
     paper = paper or drawn.is_for_paper(folder)
     key = drawn.key_of_report(plan.experiment, plan.specs, store, fingerprint, command, paper)
     known = drawn.recall_report(key, folder)
-    with _writing(folder):
+    with telling(folder, RESULTS_HINT, only=STORAGE_ERRORS):
         if known is None:
             from pyorch.report.runs import RUNS_FILE
             from pyorch.report.style import load_quickly
@@ -125,16 +124,6 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
             os.utime(folder / gallery.SUMMARY, follow_symlinks=False)  # no run came after it
         gallery.refresh(store.paths.results)
     return known
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in STORAGE_ERRORS:
-            raise
-        raise storage_error(error, folder, RESULTS_HINT) from error
 
 
 def command_line(

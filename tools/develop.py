@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error
+from pyorch.base.files import telling
 from pyorch.base.paths import Paths, default_paths
 from pyorch.cli.base import FAILED, OK, command
 from tools.cpptests import Suites, modules_of, run_suites, suites_by_module
@@ -418,10 +418,8 @@ def _clean_old(paths: Paths, dry_run: bool) -> int:
 
 
 def _delete(folder: Path, delete: Callable[[Path], object]) -> None:
-    try:
+    with telling(folder):
         delete(folder)
-    except OSError as error:
-        raise storage_error(error, folder) from error
 
 
 def _cleanable(paths: Paths, results: bool) -> Iterator[Path]:

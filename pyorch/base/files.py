@@ -169,3 +169,14 @@ def storage_error(error: OSError, path: Path, hint: str = "") -> UserError:
     what = f"cannot be written: {error.strerror or error}"
     kind = DiskError if error.errno in _FULL | {errno.EIO} else UserError
     return kind([Problem(where, what, None, f"{first}, {hint}" if hint else first)])
+
+
+@contextmanager
+def telling(path: Path, hint: str = "", *, only: frozenset[int] | None = None) -> Iterator[None]:
+    """Raise the UserError of `storage_error` in place of an OSError; only: of these numbers."""
+    try:
+        yield
+    except OSError as error:
+        if only is not None and error.errno not in only:
+            raise
+        raise storage_error(error, path, hint) from error

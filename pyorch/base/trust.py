@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import make_folder, replacing, storage_error
+from pyorch.base.files import make_folder, replacing, telling
 
 INHERITED = "PYORCH_TRUSTED"
 """In the environment of a job: digests of what the user who submitted it trusts."""
@@ -244,14 +244,12 @@ def _decisions() -> Mapping[str, str]:
 
 def _note(decisions: Mapping[str, str]) -> None:
     file = _file()
-    try:
+    with telling(file):
         make_folder(file.parent)
         with replacing(file) as temporary:
             temporary.touch(0o600)
             text = json.dumps(decisions, indent=1, sort_keys=True, ensure_ascii=False)
             temporary.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise storage_error(error, file) from error
     if why := _stranger(file, {}):
         hint = "set XDG_CONFIG_HOME to a folder that only you may change"
         raise UserError([Problem(str(file), f"is not read: {why}", _ALLOWED, hint)])

@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.files import telling, write_atomically
 from pyorch.base.fingerprint import modules_of
 from pyorch.base.paths import Paths, project_root
 from pyorch.build import compile_log, finished, shipped, sources
@@ -192,12 +192,9 @@ def _ensure(request: _Request) -> BuildInfo:
     if request.first is not None:
         request.first()
     tools = find_toolchain()
-    try:
-        with finished.compiling(request.folder, request.say):
-            info = _finished(request, ns3)  # perhaps built by another process meanwhile
-            return info if info is not None else _build(request, tools)
-    except OSError as error:
-        raise storage_error(error, request.folder) from error
+    with telling(request.folder), finished.compiling(request.folder, request.say):
+        info = _finished(request, ns3)  # perhaps built by another process meanwhile
+        return info if info is not None else _build(request, tools)
 
 
 # Is there anything to do?
@@ -225,13 +222,10 @@ def _unpacked(request: _Request, ns3: Ns3) -> BuildInfo | None:
         return None
     fingerprint = _fingerprint(request, ns3.version, compiler)
     folder = _folder(request, ns3, fingerprint)
-    try:
-        with finished.compiling(request.folder, request.say):
-            if not (folder / STAMP).is_file():  # perhaps by another process meanwhile
-                shipped.unpack(folder, fingerprint, ns3, request.say)
-            return _open(folder)
-    except OSError as error:
-        raise storage_error(error, request.folder) from error
+    with telling(request.folder), finished.compiling(request.folder, request.say):
+        if not (folder / STAMP).is_file():  # perhaps by another process meanwhile
+            shipped.unpack(folder, fingerprint, ns3, request.say)
+        return _open(folder)
 
 
 def _fingerprint(request: _Request, ns3: str, compiler: str) -> str:

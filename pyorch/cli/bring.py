@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import expanded
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
@@ -26,11 +26,9 @@ def bring(files: Sequence[str], out: str) -> int:
     if target.exists():
         raise UserError([Problem(out, "exists already", None, "remove it, or name another one")])
     text = experiment([expanded(name) for name in files if name], target.parent)
-    try:
+    with telling(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, text)
-    except OSError as error:
-        raise storage_error(error, target) from error
     for line in text.splitlines():
         if line.startswith("# "):
             print(line.removeprefix("# "))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyorch.base.errors import Problem, UserError, suggest
-from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import expanded
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
@@ -46,11 +46,9 @@ def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], s
     if there:
         raise UserError(there)
     for target, text in targets.items():
-        try:
+        with telling(target):
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(target, text)
-        except OSError as error:
-            raise storage_error(error, target) from error
         print(f"wrote {target}")
     for line in texts.left_out:
         door.say(f"left out: {line}")

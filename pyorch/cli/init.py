@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
-from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import default_paths, expanded
 from pyorch.base.reading import read_text
 from pyorch.base.trust import PROJECT_FILE
@@ -69,8 +69,6 @@ def init(folder: str, template: str = "") -> int:
 def _write(file: Path, text: str) -> None:
     if file.exists():
         return
-    try:
+    with telling(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, text)
-    except OSError as error:
-        raise storage_error(error, file) from error

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from pyorch.base import ends
 from pyorch.base.errors import Problem
-from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
+from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, telling, write_atomically
 from pyorch.base.fingerprint import modules_of
 from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, program, python_path
 from pyorch.base.units import duration, rounded_time
@@ -199,27 +199,26 @@ class LocalEngine:
         progress = Progress(len(specs), self._stream, name=self._store.name)
         batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
         refusals: tuple[Refusal, ...] = ()
-        try:
-            with self._watching() as selector, _signals(batch, selector):
+        with (
+            telling(self._store.root, RESULTS_HINT, only=STORAGE_ERRORS),
+            self._watching() as selector,
+            _signals(batch, selector),
+        ):
+            try:
+                write_manifest(manifest, specs, build.fingerprint, build.folder)
+                launcher = self._launcher(manifest, selector, len(specs))
                 try:
-                    write_manifest(manifest, specs, build.fingerprint, build.folder)
-                    launcher = self._launcher(manifest, selector, len(specs))
-                    try:
-                        if shown is not None:
-                            refusals = self._check(batch, selector, launcher, specs, shown)
-                        if not refusals:
-                            go(batch, selector, launcher)
-                    finally:
-                        self._stop(batch, launcher)
+                    if shown is not None:
+                        refusals = self._check(batch, selector, launcher, specs, shown)
+                    if not refusals:
+                        go(batch, selector, launcher)
                 finally:
-                    progress.close()
-                    for line in repeated(batch.failures):
-                        progress.message(line)
-                    manifest.unlink(missing_ok=True)
-        except OSError as error:
-            if error.errno not in STORAGE_ERRORS:
-                raise
-            raise storage_error(error, self._store.root, RESULTS_HINT) from error
+                    self._stop(batch, launcher)
+            finally:
+                progress.close()
+                for line in repeated(batch.failures):
+                    progress.message(line)
+                manifest.unlink(missing_ok=True)
         return BatchResult(
             done=batch.done,
             left=len(specs) - batch.done,

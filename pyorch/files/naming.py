@@ -13,7 +13,7 @@ from collections.abc import Collection
 from os.path import realpath
 from pathlib import Path
 
-from pyorch.base.files import RESULTS_HINT, create_atomically, make_folder, storage_error
+from pyorch.base.files import RESULTS_HINT, create_atomically, make_folder, telling
 from pyorch.base.paths import Paths
 
 OWNER = "file.txt"
@@ -44,12 +44,10 @@ def claim(name: str, file: Path, paths: Paths) -> bool:
     """
     folder = paths.experiment_results(name)
     path = os.fsencode(realpath(file))
-    try:
+    with telling(folder, RESULTS_HINT):
         make_folder(folder, below=paths.results)
         if not (folder / OWNER).exists():
             create_atomically(folder / OWNER, path + b"\n")
-    except OSError as error:
-        raise storage_error(error, folder, RESULTS_HINT) from error
     return _owner(folder) == path
 
 

@@ -31,9 +31,9 @@ from pyorch.base.files import (
     make_folder,
     refuse_links,
     replacing,
-    storage_error,
     sync,
     sync_all,
+    telling,
     temporaries,
 )
 from pyorch.base.lazy import pd
@@ -188,14 +188,12 @@ class Store:
 
         Raises UserError if the results folder cannot be written.
         """
-        try:
+        with telling(self.root, RESULTS_HINT):
             make_folder(self.runs, below=self.paths.results)
             probe = self.runs / f".probe.{uuid.uuid4().hex}"
             probe.touch()
             sync_all([probe, self.runs])
             probe.unlink()
-        except OSError as error:
-            raise storage_error(error, self.root, RESULTS_HINT) from error
         self.sweep()
 
     # Attempts
@@ -383,11 +381,8 @@ class Store:
         if not rows and not self.root.is_dir():  # looking at results makes no folder
             return frame
         refuse_links(self.root, self.paths.results)
-        try:
-            with replacing(self.table_file) as temporary:
-                frame.to_parquet(temporary, index=False)
-        except OSError as error:
-            raise storage_error(error, self.table_file, RESULTS_HINT) from error
+        with telling(self.table_file, RESULTS_HINT), replacing(self.table_file) as temporary:
+            frame.to_parquet(temporary, index=False)
         return frame
 
     def collected_seeds(self) -> set[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error, write_atomically
+from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import Paths, default_paths
 from pyorch.build import BuildInfo, ensure_built
 from pyorch.cli.base import OK, command, whole_number
@@ -107,10 +107,8 @@ def cells(repeats: str = "") -> int:
         lines.append(text_of(pairs))
         print(lines[-1], flush=True)
     file = paths.root / "docs" / "results" / "performance.md"
-    try:
+    with telling(file):
         write_atomically(file, page_of(lines))
-    except OSError as error:
-        raise storage_error(error, file) from error
     print(f"written: {file}")
     return OK
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pyorch.base.files import storage_error
+from pyorch.base.files import telling
 from pyorch.base.paths import Paths, RunPaths, default_paths
 from pyorch.cli.base import FAILED, OK, command, whole_number
 from pyorch.pipeline import Plan, make_plan
@@ -79,12 +79,10 @@ def _conclude(found: Record, paths: Paths, keep: bool) -> int:
     baseline = paths.benchmarks / "baseline.json"
     before = record.load(baseline)
     target = paths.benchmarks / "results" / "last.json"
-    try:
+    with telling(target.parent):
         record.save(found, target)
         if keep:
             record.save(found, baseline)
-    except OSError as error:
-        raise storage_error(error, target.parent) from error
     print(f"written: {target}" + (f", {baseline}" if keep else ""))
     if before is None:
         print("nothing to compare with: `invoke bench --keep` makes benchmarks/baseline.json")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error
+from pyorch.base.files import telling
 from pyorch.base.paths import default_paths
 from pyorch.cli.base import OK, command
 from tools.bench import programs
@@ -114,13 +114,11 @@ def scaling() -> int:
             flush=True,
         )
         costs.append(cost)
-    try:
+    with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
         table = table_of(costs)
         table.to_csv(folder / "scaling.csv", index=False)
         draw(table, folder / "scaling.png")
-    except OSError as error:
-        raise storage_error(error, folder) from error
     print(f"written: {folder / 'scaling.csv'}, {folder / 'scaling.png'}")
     return OK
 

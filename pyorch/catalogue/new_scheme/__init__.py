@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch.base.errors import Problem, UserError, one_of, suggest
-from pyorch.base.files import storage_error
+from pyorch.base.files import telling
 from pyorch.base.paths import Paths
 from pyorch.build.sources import Module, present_modules, registered_types
 from pyorch.build.toolchain import Ns3, find_ns3
@@ -123,7 +123,7 @@ def make_module(name: str, kind: str, home: Path, paths: Paths) -> Path:
     opcode = free_opcode(name, taken_opcodes(modules))
     words = Names(name).words(kind, opcode)
     place = home / name
-    try:
+    with telling(place):
         for template, target in FILES.items():
             source = TEMPLATES / KINDS[kind] / template.replace("KIND", kind)
             if not source.exists():
@@ -131,8 +131,6 @@ def make_module(name: str, kind: str, home: Path, paths: Paths) -> Path:
             file = place / target.replace("MODULE", name).replace("KIND", kind)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(fill(source.read_text(encoding="utf-8"), words), encoding="utf-8")
-    except OSError as error:
-        raise storage_error(error, place) from error
     _format(sorted(place.rglob("*.h")) + sorted(place.rglob("*.cc")), paths)
     return place
 

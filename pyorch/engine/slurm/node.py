@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pyorch.base import ends
 from pyorch.base.errors import Problem, UserError
-from pyorch.base.files import storage_error
+from pyorch.base.files import telling
 from pyorch.base.paths import RunPaths, default_paths
 from pyorch.build.info import BuildInfo
 from pyorch.engine.base import RUN_STORAGE, RUN_UNFIT, BatchResult
@@ -153,7 +153,7 @@ def _own_build_folder() -> Path:
     digest = hashlib.sha256(str(default_paths().root).encode()).hexdigest()[:12]
     prefix = f"pyorch-build-{os.geteuid()}-{digest}-"
     hint = "set TMPDIR to a local folder of your own"
-    try:
+    with telling(place, hint):
         # raise UserError when another user could exchange what lies in a folder
         found = place.stat()
         open_to_others = found.st_mode & 0o022 or found.st_uid not in (0, os.geteuid())
@@ -168,8 +168,6 @@ def _own_build_folder() -> Path:
             # of jobs that begin at once, all but the first find an older one when they look again
             tempfile.mkdtemp(prefix=f"{prefix}{time.time_ns()}-", dir=place)
         return next(filter(_is_private, sorted(place.glob(f"{prefix}*"))))
-    except OSError as error:
-        raise storage_error(error, place, hint) from error
 
 
 def _is_private(folder: Path) -> bool:
