@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -21,6 +23,12 @@ RUNS = (
     *(f"tests/{name}.py" for name in _HELPERS),
 )
 """Of tests that run experiments."""
+
+
+def called(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """A program that has ended, with what it printed. options: of `subprocess.run`."""
+    return subprocess.run(words, capture_output=True, text=True, check=False, **options)
+
 
 _PACKAGES = ("pyorch", "tests", "tools")
 

@@ -17,6 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from getpass import getuser
 from pathlib import Path
 
+from tests.inputs import called
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
 _SYSTEM_PATH = "/usr/sbin:/sbin:/usr/local/sbin"
 
@@ -220,14 +222,7 @@ class Cluster:
 
     def call(self, program: str, *arguments: str) -> str:
         """Run one of Slurm's programs and return what it printed; "" when it failed."""
-        done = subprocess.run(
-            [find(program) or program, *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = called([find(program) or program, *arguments], env=self.environment, timeout=60)
         return done.stdout if done.returncode == 0 else ""
 
     def is_idle(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyorch.base.errors import UserError
 from pyorch.base.paths import default_paths
-from tests.inputs import RUNS
+from tests.inputs import RUNS, called
 from tools.bakeoff.advice import Advice, Ground, Said, Tables, load_advice, say
 from tools.bakeoff.attacks import Attack, Claim, judge, lines_of, load_attacks
 from tools.bakeoff.compare import Row, compare, cost
@@ -492,13 +491,7 @@ def test_a_seed_has_the_same_flows_under_every_scheme() -> None:
 @pytest.mark.studies
 def test_every_scheme_fits_every_scene_at_full_scale() -> None:
     """Nobody simulates these in CI, but all of their networks are built and checked."""
-    done = subprocess.run(
-        [sys.executable, "-c", CHECK_ALL, "full"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = called([sys.executable, "-c", CHECK_ALL, "full"], timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     paths = default_paths()
     checked = {tuple(line.split(" ", 1)) for line in done.stdout.splitlines()}

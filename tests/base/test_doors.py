@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.base import doors
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 ADDED = """
 from __future__ import annotations
@@ -39,13 +39,10 @@ def installed(site: Path, code: str = ADDED, points: str = POINTS, name: str = "
 
 def told(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """What a Python program does with the packages of a folder."""
-    return subprocess.run(
+    return called(
         [sys.executable, *words],
         env={"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"},
         cwd=site,
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.inputs import called
 from tools.develop import GROUPED
 
 pytestmark = pytest.mark.processes
@@ -27,7 +27,7 @@ def test_a_group_of_tests_stays_on_one_worker(tmp_path: Path) -> None:
     (tmp_path / "test_grouped.py").write_text(SIX_TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     call = [sys.executable, "-m", "pytest", "-q", "-n", "3", *GROUPED]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = called(call, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     workers = {(tmp_path / str(number)).read_text() for number in range(6)}
     assert len(workers) == 1, f"one group ran on {sorted(workers)}"

@@ -35,7 +35,7 @@ from pyorch.build import (
 from pyorch.build.builder import ensure_used
 from pyorch.build.code import tokens
 from pyorch.build.profiles import TEST_FLAGS, flags_of
-from tests.inputs import BUILDS
+from tests.inputs import BUILDS, called
 from tools.cpptests import (
     SuiteResult,
     longest_first,
@@ -756,7 +756,7 @@ def test_failed_checks_say_what_those_of_ns3_say(
         (runner,) = runners_of(info)
         for stop in ((), ("--stop-on-failure",)):
             command = [runner, *asked, *stop]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = called(command)
             assert done.returncode != 0
             assert done.stdout.count(" told") == 2 * len(sides)
             # what follows a failed check is reached only where tests go on

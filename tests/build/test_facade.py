@@ -11,7 +11,7 @@ import pytest
 
 from pyorch.build import ensure_built
 from tests.buffer_run import DELAYS, FLOWS, PRIVATE, RATES, XOFF
-from tests.inputs import ROOT, RUNS
+from tests.inputs import ROOT, RUNS, called
 from tests.misuse import CASES, ENTRIES
 
 # every misuse is tried once
@@ -31,7 +31,7 @@ def build() -> None:
 def program(name: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run one of the programs next to this file."""
     command = [sys.executable, "-m", f"tests.{name}", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    return called(command, cwd=ROOT)
 
 
 @pytest.fixture(scope="module")

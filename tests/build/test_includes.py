@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +13,7 @@ import pytest
 
 from pyorch.build import ensure_built
 from pyorch.build.toolchain import find_compiler
+from tests.inputs import called
 
 MODULES = Path(__file__).resolve().parents[2] / "ns3-modules"
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:ns3/)?([\w./-]+)"', re.MULTILINE)
@@ -147,7 +147,7 @@ class Compiler:
         return self._run("-fsyntax-only", *first, "-x", "c++", str(file))
 
     def _run(self, *words: str) -> str:
-        done = subprocess.run([*self._command, *words], capture_output=True, text=True, check=False)
+        done = called([*self._command, *words])
         return done.stderr if done.returncode else ""
 
 

@@ -1,7 +1,6 @@
 """Loading ns-3 and the built modules into Python."""
 
 import shutil
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from pyorch.build import BuildInfo, ensure_built
 from pyorch.run.ns3 import load_simulation
 from tests.forks import cpu_of_children
+from tests.inputs import called
 
 pytestmark = pytest.mark.cpp
 
@@ -33,7 +33,7 @@ def run(info: BuildInfo, code: str) -> list[str]:
         "info = read_build(pathlib.Path(sys.argv[1]))\n"
     )
     command = [sys.executable, "-c", start + textwrap.dedent(code), str(info.folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = called(command)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()

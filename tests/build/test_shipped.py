@@ -15,7 +15,7 @@ import pytest
 from pyorch.base.paths import Paths
 from pyorch.build import ensure_built
 from tests.cli.test_program import in_sdist
-from tests.inputs import RUNS
+from tests.inputs import RUNS, called
 from tools import wheels
 
 ROOT = Path(__file__).parents[2]
@@ -71,14 +71,7 @@ def program(site: Path, home: Path, compiler: bool = False) -> Program:
     }
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pyorch", *words],
-            cwd=home,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return called([sys.executable, "-m", "pyorch", *words], cwd=home, env=environment)
 
     return call
 

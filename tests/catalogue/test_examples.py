@@ -12,7 +12,7 @@ import pytest
 
 from pyorch.base.paths import project_root
 from pyorch.build import BuildInfo, ensure_built
-from tests.inputs import RUNS
+from tests.inputs import RUNS, called
 from tests.wireshark import tshark
 
 pytestmark = [pytest.mark.cpp, pytest.mark.inputs(*RUNS)]
@@ -44,9 +44,7 @@ def build() -> BuildInfo:
 def run(build: BuildInfo, name: str, *options: str) -> str:
     """Run an example program; return what it printed."""
     program = build.programs / name
-    done = subprocess.run(
-        [program, *options], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = called([program, *options], timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -63,7 +61,7 @@ def test_an_example_runs(build: BuildInfo, name: str) -> None:
     options, expected = SHORT[name]
     assert re.search(expected, run(build, name, *options))
     program = build.programs / name
-    wrong = subprocess.run([program, "--nonsense=1"], capture_output=True, text=True, check=False)
+    wrong = called([program, "--nonsense=1"])
     assert wrong.returncode != 0
 
 
@@ -71,14 +69,7 @@ def run_python(module: str, name: str) -> str:
     """Run an example in Python; return what it printed."""
     script = ROOT / "ns3-modules" / module / "examples" / f"{name}.py"
     environment = os.environ | {"PYORCH_ROOT": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, script],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=environment,
-    )
+    done = called([sys.executable, script], timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

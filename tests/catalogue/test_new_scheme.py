@@ -23,7 +23,7 @@ from pyorch.build.sources import MODULE_PATH_VARIABLE, Module, find_modules
 from pyorch.catalogue import new_scheme
 from pyorch.files.load import load_experiment
 from tests.forms import form
-from tests.inputs import ROOT, RUNS
+from tests.inputs import ROOT, RUNS, called
 from tests.projects import STAR
 from tests.wireshark import tshark
 from tools.cpptests import list_suites, run_suite
@@ -123,9 +123,7 @@ class Made:
 def invoke(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     """Run a task."""
     command = [sys.executable, "-m", "invoke", *words]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    return called(command, cwd=ROOT, env=environment)
 
 
 def own_queues(module: Path) -> None:

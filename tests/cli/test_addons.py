@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 Told = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -45,9 +45,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Told:
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         environment = os.environ | {"PYTHONPATH": str(site), "PYORCH_ROOT": str(site)}
         line = [sys.executable, *words]
-        return subprocess.run(
-            line, env=environment, cwd=site, capture_output=True, text=True, check=False
-        )
+        return called(line, env=environment, cwd=site)
 
     return call
 

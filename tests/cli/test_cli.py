@@ -30,7 +30,7 @@ from pyorch.cli import base as cli
 from pyorch.cli.listing import list_all
 from pyorch.study import Study
 from tests.forms import run_of
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 from tests.projects import LOSING
 from tests.slurm_cluster import wait_for
 from tools import develop
@@ -85,14 +85,8 @@ def invoke(environment: dict[str, str]) -> Invoke:
 
     def run(*words: str, results: Path | None = None) -> subprocess.CompletedProcess[str]:
         moved = {} if results is None else {"PYORCH_RESULTS": str(results)}
-        return subprocess.run(
-            [sys.executable, "-m", "invoke", *words],
-            cwd=ROOT,
-            env=environment | moved,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
+        return called(
+            [sys.executable, "-m", "invoke", *words], cwd=ROOT, env=environment | moved, timeout=300
         )
 
     return run
@@ -371,11 +365,8 @@ def test_a_wrong_result_fails_its_run(invoke: Invoke, tmp_path: Path) -> None:
     assert "1 run failed, 1 of 2 missing" in done.stderr
     (failed,) = (tmp_path / "results" / "small" / "failed").iterdir()
     assert '"variant":"BAD"' in RunPaths(failed).spec.read_text()
-    by_hand = subprocess.run(
+    by_hand = called(
         done.stdout.split("reproduce: ")[1].splitlines()[0].split(),
-        capture_output=True,
-        text=True,
-        check=False,
         cwd=ROOT,
         env=os.environ | {"PYORCH_RESULTS": str(tmp_path / "results")},
     )

@@ -15,7 +15,7 @@ import pytest
 
 from pyorch.base.units import parse_rate, parse_time
 from pyorch.sizing import theory
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 #: One sender whose receiver pauses for ever: its queue turns OFF once, and nothing drains.
 STUCK = """
@@ -103,14 +103,11 @@ def run(folder: Path, text: str, *options: str) -> tuple[subprocess.CompletedPro
     file = folder / "study.toml"
     file.write_text(text, encoding="utf-8")
     results = folder / "results"
-    done = subprocess.run(
+    done = called(
         [sys.executable, "-m", "invoke", "experiment", str(file), *options],
         cwd=ROOT,
         env={**os.environ, "PYORCH_RESULTS": str(results)},
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
     )
     return done, results
 

@@ -22,7 +22,7 @@ from pyorch.files.find import list_experiments
 from pyorch.pipeline import command_line
 from pyorch.report.write import _for_paper
 from pyorch.study import Study
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 DEVELOPERS = {"test", "lint", "bench", "docs", "clean", "bakeoff", "wheel"}
@@ -101,7 +101,7 @@ def test_a_verb_that_there_is_not_is_told_with_one_that_there_is(
 ) -> None:
     """A task of invoke has another name here; an option that there is not is no verb."""
     line = [sys.executable, "-m", "pyorch", *words]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = called(line)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{said}\n")
 
 
@@ -166,9 +166,7 @@ def test_a_current_folder_that_is_gone_is_told(tmp_path: Path) -> None:
         folder.mkdir()
         code = f"cd {folder}; rmdir {folder}; exec {sys.executable} -P -m pyorch {verb}"
         environment = os.environ | {"PYTHONPATH": str(ROOT)} | root
-        done = subprocess.run(
-            ["sh", "-c", code], capture_output=True, text=True, check=False, env=environment
-        )
+        done = called(["sh", "-c", code], env=environment)
         assert done.returncode == 2
         told = "the current folder: it was deleted\n    hint: change to another one with `cd`\n"
         assert done.stderr == told
@@ -188,7 +186,7 @@ def hungry() -> int:
 raise SystemExit(command(hungry)())
 """
     line = [sys.executable, "-c", code]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = called(line)
     assert done.returncode == 2
     assert done.stderr == (
         "the system: Too many open files: this process may have 12 files open at once\n"
@@ -324,7 +322,7 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
         target = copy / file
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, target)
-    done = subprocess.run([*install, str(copy)], capture_output=True, text=True, check=False)
+    done = called([*install, str(copy)])
     assert done.returncode == 0, done.stderr
     expected = {file for file in in_sdist() if file.startswith("pyorch/")}
     assert {str(file.relative_to(site)) for file in site.rglob("*")} >= expected
@@ -337,14 +335,7 @@ def test_an_installed_package_needs_no_checkout(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(site)}
 
     def pyorch(*words: str, place: Path = folder) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pyorch", *words],
-            cwd=place,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return called([sys.executable, "-m", "pyorch", *words], cwd=place, env=environment)
 
     listed = pyorch("list")
     names = [line.split()[0] for line in listed.stdout.splitlines()]

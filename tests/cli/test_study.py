@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -20,7 +19,7 @@ from pyorch.files.compose import composed
 from pyorch.files.find import Document
 from pyorch.files.load import load_experiment
 from tests.forms import form
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "assert all(getattr(pyorch, name) for name in pyorch.__all__)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = called([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr
 
 
@@ -220,7 +219,7 @@ def test_a_newcomers_first_ten_minutes(paths: Paths, capsys: pytest.CaptureFixtu
     assert any("every seed gave the same results" in line for line in again.remarks)
     file = mine.save("mine.toml")
     environment = os.environ | {"PYORCH_ROOT": str(ROOT), "PYORCH_RESULTS": str(paths.results)}
-    done = subprocess.run(
+    done = called(
         [
             sys.executable,
             "-m",
@@ -231,9 +230,6 @@ def test_a_newcomers_first_ten_minutes(paths: Paths, capsys: pytest.CaptureFixtu
             str(file.resolve()),
         ],
         env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "mine: 2 runs, 2 done" in done.stdout
@@ -280,9 +276,7 @@ try:
 except pyorch.UserError as error:
     print(error.render())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = called([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "there is no node 'h7'" in done.stdout
     assert "it was closed" in done.stdout

@@ -53,7 +53,7 @@ from pyorch.kinds import read_spec
 from pyorch.plan import RunSpec
 from pyorch.store.store import Store, this_system
 from tests.forms import form, run_of
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 from tests.slurm_cluster import wait_for
 from tools import develop
 
@@ -950,7 +950,7 @@ def test_a_job_on_an_unfit_node_makes_no_attempt(built: BuildInfo, tmp_path: Pat
 
 def run_node(root: Path, made: Submission, *more: str) -> subprocess.CompletedProcess[str]:
     """Run the first job of a submission as Slurm would, in a project of its own."""
-    return subprocess.run(
+    return called(
         [
             *[sys.executable, "-m", "pyorch.engine.slurm.node", str(made.manifest)],
             *["--task", "0", "--runs-per-task", "1", *more],
@@ -958,10 +958,7 @@ def run_node(root: Path, made: Submission, *more: str) -> subprocess.CompletedPr
         cwd=root,
         env={**os.environ, "PYORCH_ROOT": str(root), "PYTHONPATH": str(ROOT)}
         | {"PYORCH_RESULTS": str(root / "results")},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 

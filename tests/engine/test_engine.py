@@ -36,6 +36,7 @@ from pyorch.kinds import read_spec
 from pyorch.plan import RunSpec
 from pyorch.store.store import Store
 from tests.forms import form, run_of
+from tests.inputs import called
 
 pytestmark = pytest.mark.processes
 
@@ -537,7 +538,7 @@ library.exit(int(sys.argv[1]))
 def test_exit_in_a_module_is_no_end_of_a_run(code: int) -> None:
     """Nothing is destroyed under its feet, and its code is not taken for that of a run."""
     line = [sys.executable, "-c", EXITS, str(code)]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    done = called(line)
     assert (done.returncode, done.stdout) == (6, "said, and not yet written")
     assert describe_exit(6) == (
         "was ended by exit(), which a module called, before its end (exit code 6)"

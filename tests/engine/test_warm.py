@@ -25,6 +25,7 @@ from pyorch.engine.log import log_tail, read_notes
 from pyorch.engine.progress import read_heartbeat
 from pyorch.pipeline import Plan, make_plan
 from pyorch.run.ns3 import CRASHES
+from tests.inputs import called
 
 pytestmark = pytest.mark.processes
 
@@ -131,12 +132,9 @@ def test_a_fork_has_nothing_left_to_load(plan_of: Callable[..., Plan], tmp_path:
     attempt = plan.store.begin(plan.specs[0].hash(plan.build.fingerprint)).folder
     manifest = tmp_path / "manifest.jsonl"
     write_manifest(manifest, plan.specs, plan.build.fingerprint, plan.build.folder)
-    done = subprocess.run(
+    done = called(
         [sys.executable, "-c", FIRST_RUN, str(manifest), str(attempt)],
         env=child_environment(plan.store.paths),
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "not warm" not in done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from pyorch.report.figures import FigureModel
 from pyorch.report.write import write_figure
 from pyorch.setting.canonical import encode
 from pyorch.traffic import base as traffic
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 KINDS = """
 from typing import Literal
@@ -273,12 +272,9 @@ names = ("own.toml", "gfc/ring")
 own, ours = (load_experiment(name, paths=paths).points[0].setting for name in names)
 print(json.dumps([own.packages, own.kinds, ours.packages]))
 """
-    done = subprocess.run(
+    done = called(
         [sys.executable, "-c", code, str(ROOT)],
         env={"PYTHONPATH": f"{site}:{ROOT}", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [{"fabrics": "1.2"}, {}, {}]

@@ -28,7 +28,7 @@ from pyorch.engine.slurm.cluster import load_settings
 from pyorch.remarks.plan import _hides
 from pyorch.report.figures.custom import Custom
 from pyorch.store.store import Store, _keep
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 from tests.projects import STAR
 
 STRANGER = 65534
@@ -269,7 +269,7 @@ def test_trust_is_a_verb(project: Path) -> None:
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         line = [*program("pyorch"), *words]
-        return subprocess.run(line, capture_output=True, text=True, check=False)
+        return called(line)
 
     (project / "slurm.toml").touch()
     refused = call("list")
@@ -298,7 +298,7 @@ def test_a_folder_that_nobody_may_look_into_has_no_project(tmp_path: Path) -> No
     environment = {**os.environ, "PYTHONPATH": python_path()}
     environment.pop("PYORCH_ROOT", None)
     line = [*program("x")[:-2], "-c", code]
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    done = called(line, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in (str(folder), str(ROOT))
 
@@ -451,7 +451,7 @@ def test_a_project_may_have_files_named_like_modules(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     for verb in ("show", "run"):
         line = [sys.executable, "-m", "pyorch", verb, "tiny.toml"]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = called(line, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -518,7 +518,7 @@ def test_planted_links_are_not_followed_by_commands(tmp_path: Path) -> None:
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         line = [*program("pyorch"), *words]
-        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return called(line, cwd=tmp_path)
 
     assert call("run", "tiny.toml").returncode == 0
     precious = tmp_path / "precious.txt"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ from pyorch.network.cycles import Egress, ShortestPaths, has_cycle, route_depend
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.plan import RunSpec, expand
 from pyorch.setting.dependency import Ways, ways_at_start
-from tests.inputs import ROOT, RUNS
+from tests.inputs import ROOT, RUNS, called
 from tests.kept import kept_runs
 from tools import search as comparison
 
@@ -505,7 +504,7 @@ def test_mistakes_are_told(study: tuple[Path, Paths], asked: dict[str, Any], sai
 def test_options_that_cannot_be_are_told(words: str, said: str, tmp_path: Path) -> None:
     """With exit code 2, before anything is built or run."""
     line = [sys.executable, "-m", "pyorch", "search", "none.toml", *words.split()]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = called(line, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from pyorch.network.cycles import ShortestPaths
 from pyorch.network.topology import Topology
 from pyorch.remarks.layers import Layers
 from pyorch.setting.dependency import describe_cycle, flow_cycle
+from tests.inputs import called
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKS = (("h0", "s0"), ("s0", "s1"), ("h1", "s1"), ("s1", "s0"), ("s0", "s1"))
@@ -275,6 +275,6 @@ def test_only_paths_over_the_same_links_depend_on_each_other(tmp_path: Path, oth
     expected = f"cyclic buffer dependency: {way}" if other == 1 else NO_CYCLE
     assert told == expected
     words = [sys.executable, "-m", "pyorch", "show", str(tmp_path / "parallel.toml")]
-    shown = subprocess.run(words, capture_output=True, text=True, check=False)
+    shown = called(words)
     assert shown.returncode == 0, shown.stderr
     assert f"all runs: {expected}" in shown.stdout

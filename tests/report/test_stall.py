@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from pyorch.remarks.stall import explain
 from pyorch.traffic.base import POINT, Waits
 from tests.cli.test_end_to_end import ROOT, run
+from tests.inputs import called
 
 NAMES = ["h0", "h1", "h2", "h3", "s0"]
 
@@ -185,9 +185,7 @@ for name in ("deadlock", "free"):
     print(json.dumps([seen, run.summary["last_delivery_ps"], run.summary["flows_unfinished"]]))
     del heart  # it refers to the simulation, of which there is one at a time
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = called([sys.executable, "-c", code], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     deadlock, free = (json.loads(line) for line in done.stdout.splitlines()[-2:])
     seen, last, unfinished = deadlock

@@ -16,7 +16,7 @@ from invoke.program import Program
 
 import tasks
 from pyorch.base import ends
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 pytestmark = pytest.mark.processes
 
@@ -179,14 +179,7 @@ def test_work_is_done_whoever_reads(
     words = " ".join(f"'{word}'" for word in [*program("")[:2]])
     (tmp_path / "program.py").write_text(program(WORK.format(kind=kind, code=code))[2])
     script = f"set -o pipefail; {words[: words.rindex(' ')]} program.py finished {redirection}"
-    ended = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = called(["bash", "-c", script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert (ended.returncode, (tmp_path / "finished").exists()) == (expected, done)
     told = "standard output cannot be written: No space left on device\n"
     full = "/dev/full" in redirection and "2>" not in redirection

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 import textwrap
 from fractions import Fraction
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 from pyorch.build import ensure_built
 from pyorch.cli.size import size
 from pyorch.sizing import gfc, theory
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 from tests.projects import STAR
 
 GBPS = 10**9
@@ -192,13 +191,10 @@ def test_a_user_sees_the_warnings(tmp_path: Path) -> None:
     """Outside its bound every scheme runs, and output and report quote both sides."""
     file = tmp_path / "outside.toml"
     file.write_text(OUTSIDE)
-    done = subprocess.run(
+    done = called(
         [sys.executable, "-m", "invoke", "experiment", str(file)],
         cwd=ROOT,
         env=os.environ | {"PYORCH_ROOT": str(ROOT), "PYORCH_RESULTS": str(tmp_path / "results")},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
@@ -248,12 +244,9 @@ def test_the_simulated_schemes_use_the_same_numbers() -> None:
                 tau, ns3.lossless.BytesInTime(rate, tau), [[s.start, s.rate] for s in table]
             ]))
     """
-    done = subprocess.run(
+    done = called(
         [sys.executable, "-c", textwrap.dedent(code), str(ensure_built(quiet=True).folder)],
         input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     for case, line in zip(cases, done.stdout.splitlines(), strict=True):

@@ -20,7 +20,7 @@ from pyorch.plan import expand
 from pyorch.sizing import size, theory
 from pyorch.sizing.asics import ASICS
 from pyorch.store.store import Store
-from tests.inputs import ROOT
+from tests.inputs import ROOT, called
 
 STAR = """
 title = "sized"
@@ -172,10 +172,4 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def _invoke(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "invoke", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return called([sys.executable, "-m", "invoke", *words], cwd=ROOT)

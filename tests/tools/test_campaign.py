@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
 from tests.campaign import mutate
 from tests.campaign.project import to_toml
+from tests.inputs import called
 
 CASES, RUNS = 100, 30
 
@@ -18,7 +18,7 @@ def test_nonsense_is_refused_and_odd_runs_are_sane() -> None:
     """In a process of its own, because it forks; what failed is in its output."""
     command = [sys.executable, "-m", "tests.campaign", "--seed", "2026"]
     command += ["--cases", str(CASES), "--runs", str(RUNS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = called(command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"| all | {CASES + RUNS} |" in done.stdout
 

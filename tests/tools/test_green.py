@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.base.paths import Paths
-from tests.inputs import ROOT, imported
+from tests.inputs import ROOT, called, imported
 from tools import develop
 from tools.cpptests import SuiteResult
 from tools.develop import Chosen, bytecode_kept
@@ -189,13 +188,10 @@ def test_python_tests_run_again_when_their_inputs_change(tmp_path: Path) -> None
     def run(text: str, *options: str) -> str:
         (tmp_path / "input.txt").write_text(text)
         command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rs", "tests")
-        done = subprocess.run(
+        done = called(
             [*command, *options],
             cwd=tmp_path,
             env=os.environ | {"PYORCH_ROOT": str(tmp_path), "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
         )
         return done.stdout
 

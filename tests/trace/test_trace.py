@@ -30,7 +30,7 @@ from pyorch.trace.netanim import describe, seconds, spread, write_animation
 from pyorch.trace.request import Words, find_run, read_options
 from tests.forks import Warm
 from tests.forms import form, network_of, run_of
-from tests.inputs import ROOT, RUNS
+from tests.inputs import ROOT, RUNS, called
 from tests.wireshark import tshark
 
 pytestmark = [
@@ -577,7 +577,7 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     words = [sys.executable, "-m", "pyorch.trace.run", str(request)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    done = called(words, cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
     kinds = set()
     for pcap, _, _ in json.loads(done.stdout)["pcaps"]:
@@ -608,14 +608,8 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
 def invoke(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A task in a process of its own."""
     moved = {"PYORCH_ROOT": str(ROOT), "PYORCH_RESULTS": str(folder / "results")}
-    return subprocess.run(
-        [sys.executable, "-m", "invoke", *words],
-        cwd=ROOT,
-        env=os.environ | moved,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
+    return called(
+        [sys.executable, "-m", "invoke", *words], cwd=ROOT, env=os.environ | moved, timeout=300
     )
 
 
