@@ -164,7 +164,7 @@ def explain(
     stage = _Stage(plan, store, spec, network, jobs, tell, stream or io.StringIO())
     if _is_stuck(stage.known()):
         told = stage.of_story
-        numbers = known_numbers(_summary_of(store, told, plan.build.fingerprint, spec.title))
+        numbers = known_numbers(stage.summary_of(store, told))
         if _is_stuck(numbers):
             return _of_deadlock(stage, told, numbers)
     return _of_delays(stage)
@@ -189,11 +189,33 @@ class _Stage:
 
     def known(self) -> Mapping[str, Any]:
         """The numbers of the study's run, or of the one that its story needs."""
-        store, fingerprint = self.plan.store, self.plan.build.fingerprint
-        if store.is_done(self.spec.hash(fingerprint)):
-            return known_numbers(_summary_of(store, self.spec, fingerprint, self.spec.title))
-        title = self.spec.title
-        return known_numbers(_summary_of(self.store, self.of_story, fingerprint, title))
+        if self._is_done(self.spec):
+            return known_numbers(self.summary_of(self.plan.store, self.spec))
+        return known_numbers(self.summary_of(self.store, self.of_story))
+
+    def _is_done(self, spec: RunSpec) -> bool:
+        return self.plan.store.is_done(spec.hash(self.plan.build.fingerprint))
+
+    def summary_of(self, store: Store, spec: RunSpec) -> dict[str, Any]:
+        """The numbers of a run that should be done. Raises a UserError that says why it is not."""
+        run_hash = spec.hash(self.plan.build.fingerprint)
+        if not store.is_done(run_hash):
+            log = store.failure(run_hash).log
+            what = f"it fails, as {log} says: {_failure(store, run_hash)}"
+            raise UserError([Problem(f"RUN {self.spec.title}", what, None, self._instead())])
+        found: dict[str, Any] = store.read_summary(run_hash)["summary"]
+        return found
+
+    def _instead(self) -> str | None:
+        """A run of the study that is done: of the same setting, if there is one."""
+        specs = self.plan.specs
+        done = [number for number, one in enumerate(specs, 1) if self._is_done(one)]
+        same = [number for number in done if specs[number - 1].setting is self.spec.setting]
+        number = next(iter([*same, *done]), None)
+        what = (
+            f"did you mean {number}, {specs[number - 1].title!r}, which is done?" if number else ""
+        )
+        return what or None
 
     @cached_property
     def of_story(self) -> RunSpec:
@@ -220,7 +242,7 @@ class _Stage:
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
         told = _told(self.store, self.spec, types, self.network, tables)
         self.make([told], what, times, hops)
-        _summary_of(self.store, told, self.plan.build.fingerprint, self.spec.title)
+        self.summary_of(self.store, told)
         return told
 
     def make(self, specs: Sequence[RunSpec], what: str, times: float = 1, hops: int = 0) -> None:
@@ -243,20 +265,6 @@ class _Stage:
         if result.interrupted:
             raise KeyboardInterrupt
         self.simulated += len(missing)
-
-
-def _summary_of(store: Store, spec: RunSpec, fingerprint: str, title: str) -> dict[str, Any]:
-    """The numbers of a run that should be done. Raises a UserError that says why it is not.
-
-    title: of the study's run that it repeats.
-    """
-    run_hash = spec.hash(fingerprint)
-    if not store.is_done(run_hash):
-        log = store.failure(run_hash).log
-        what = f"it fails, as {log} says: {_failure(store, run_hash)}"
-        raise UserError([Problem(f"RUN {title}", what)])
-    found: dict[str, Any] = store.read_summary(run_hash)["summary"]
-    return found
 
 
 def _of_delays(stage: _Stage) -> Slow:

@@ -53,7 +53,9 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     if number is not None and 1 <= number <= len(specs):
         return specs[number - 1]
     if number is not None and len(text) < 4:  # longer ones may be the start of a hash
-        raise _no_run(specs, text, "there is no run with this number")
+        nearest = 1 if number < 1 else len(specs)
+        hint = f"did you mean {nearest}, {specs[nearest - 1].title!r}?"
+        raise _no_run(specs, text, "there is no run with this number", hint)
     titles = [spec.title for spec in specs]
     tests = (
         [spec for spec, words in zip(specs, titles, strict=True) if words == text],
@@ -68,10 +70,10 @@ def find_run(specs: Sequence[RunSpec], fingerprint: str, text: str) -> RunSpec:
     raise _no_run(specs, text, f"no run matches {text!r}")
 
 
-def _no_run(specs: Sequence[RunSpec], text: str, what: str) -> UserError:
-
+def _no_run(specs: Sequence[RunSpec], text: str, what: str, hint: str | None = None) -> UserError:
     numbers = f"a number from 1 to {len(specs)}, a hash, or a title: "
-    hint = suggest(text, [spec.title for spec in specs]) or "invoke show NAME lists the runs"
+    hint = hint or suggest(text, [spec.title for spec in specs])
+    hint = hint or "invoke show NAME --details lists the runs"
     titles = one_of((spec.title for spec in specs), SHOWN_RUNS)
     return UserError([Problem("RUN", what, numbers + titles, hint)])
 

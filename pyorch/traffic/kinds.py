@@ -211,9 +211,13 @@ class Ring(_Routed):
         return paths
 
 
+MOST_ROUNDS = 1_000_000
+"""Of an incast."""
+
+
 @traffic("incast")
 class Incast(TrafficTable):
-    """Several sources send `size` to one host at once; `repeat` times, `interval` apart.
+    """Several sources send `size` to one host at once; every `interval`, `repeat` times.
 
     The sources are `src`, or `degree` hosts drawn anew each time and for each of several `dst`.
     Each start is late by up to `jitter`. With `load`, incasts arrive at random (Poisson) from
@@ -232,7 +236,12 @@ class Incast(TrafficTable):
     jitter: Time = Field(
         default=0, description="Each sender starts later by up to this, drawn from the seed."
     )
-    repeat: int = Field(default=1, ge=1, le=1_000_000, description="Number of rounds.")
+    repeat: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_ROUNDS,
+        description="Number of rounds; with an `interval` by default all until `run.duration`.",
+    )
     interval: Duration | None = Field(default=None, description="Time from round to round.")
     load: float | None = Field(
         default=None,
@@ -258,8 +267,10 @@ class Incast(TrafficTable):
         others = len(check.scene.network.hosts) - 1
         if self.degree is not None and self.degree > others:
             check.add("degree", f"{self.degree} sources of {others} other hosts", f"1 to {others}")
+        repeat = self._repeated(check)
+        rounds = {"repeat": repeat, "interval": self.interval if repeat > 1 else None}
         if self.src is None:
-            return canonical(self, dst=dst)
+            return canonical(self, dst=dst, **rounds)
         src = check.hosts("src", self.src)
         if src is None:
             return None
@@ -273,7 +284,17 @@ class Incast(TrafficTable):
             return None
         senders = set(src)
         _check_pairs(check, [(name, name) for name in dst if name in senders])
-        return canonical(self, src=src, dst=dst)
+        return canonical(self, src=src, dst=dst, **rounds)
+
+    def _repeated(self, check: Check) -> int:
+        """Return the number of rounds: if only their interval is given, all before the end."""
+        if self.interval is None or "repeat" in self.model_fields_set:
+            return self.repeat
+        rounds = max(1, -(-(check.scene.duration_ps - self.start) // self.interval))
+        if rounds > MOST_ROUNDS:
+            what = f"{rounds:,} rounds until run.duration"
+            check.add("interval", what, f"at most {MOST_ROUNDS:,} rounds", "give 'repeat'")
+        return min(rounds, MOST_ROUNDS)
 
     @override
     def count(self, network: Topology, duration_ps: int) -> float:

@@ -22,6 +22,7 @@ from pyorch.addons.lab.trials import spec_of
 from pyorch.base.errors import UserError
 from pyorch.base.paths import Paths
 from pyorch.cli.explain import explain_run
+from pyorch.engine import LocalEngine
 from pyorch.explain.base import Wires
 from pyorch.explain.explanation import AROUND, Explanation, explain
 from pyorch.explain.outcomes import AS_IT_WAS, tables_agree
@@ -477,6 +478,48 @@ def test_runs_that_cannot_be_explained_are_told_of(
     monkeypatch.setattr("pyorch.explain.explanation.MOST_HOPS", 10)
     assert "too many to follow each" in said("1", "run.duration=20us")
     assert "there is no run with this number" in said("7")
+
+
+LOSING = """
+title = "Two to one"
+flow_control = ["pfc"]
+[run]
+duration = "200us"
+drain = "1ms"
+[topology]
+kind = "star"
+hosts = 3
+rate = "40Gbps"
+delay = "1us"
+[buffer]
+size = "200KB"
+lossy_pool = "0B"
+[[traffic]]
+kind = "incast"
+src = ["h0", "h1"]
+dst = "h2"
+size = "500KB"
+[variants.PFC]
+[variants.None]
+flow_control = []
+"""
+
+
+def test_a_run_that_fails_is_told_with_its_cause_and_one_that_is_done(tmp_path: Path) -> None:
+    """What to do about a full buffer depends on whether a flow control counts on headroom."""
+    file = tmp_path / "losing.toml"
+    file.write_text(LOSING, encoding="utf-8")
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, tmp_path / "results"), claim=True)
+    LocalEngine(plan.store, 1).run(plan.specs, plan.build)
+    assert len(plan.done) == 1
+    with pytest.raises(UserError) as caught:
+        explain(plan, "2")
+    (problem,) = caught.value.problems
+    assert (
+        "no flow control demands headroom, and none stopped senders below what the" in problem.what
+    )
+    assert problem.what.endswith("set allow_loss = true if loss is intended")
+    assert problem.hint == "did you mean 1, 'variant=PFC seed=1', which is done?"
 
 
 def test_queues_that_wait_for_a_host_are_explained(file: Path, tmp_path: Path) -> None:

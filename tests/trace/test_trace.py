@@ -685,20 +685,21 @@ def test_a_run_is_found(text: str, index: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "what", "hint"),
     [
-        ("0", "there is no run with this number"),
-        ("4", "there is no run with this number"),
-        ("PFC", "2 runs match 'PFC'"),
-        ("", "no run matches ''"),
-        ("XFC", "no run matches 'XFC'"),
+        ("0", "there is no run with this number", f"did you mean 1, {SPECS[0].title!r}?"),
+        ("4", "there is no run with this number", f"did you mean 3, {SPECS[2].title!r}?"),
+        ("PFC", "2 runs match 'PFC'", "--details lists the runs"),
+        ("", "no run matches ''", "--details lists the runs"),
+        ("XFC", "no run matches 'XFC'", "--details lists the runs"),
     ],
 )
-def test_a_run_that_is_not_meant_is_told(text: str, what: str) -> None:
+def test_a_run_that_is_not_meant_is_told(text: str, what: str, hint: str) -> None:
     """The message has the titles to choose from."""
     with pytest.raises(UserError) as caught:
         find_run(SPECS, "f", text)
     assert caught.value.problems[0].what == what
+    assert (caught.value.problems[0].hint or "").endswith(hint)
     assert "variant=PFC seed=1" in (caught.value.problems[0].allowed or "")
 
 

@@ -182,6 +182,27 @@ def test_incast_repeats_with_sources_drawn_anew() -> None:
     assert late.max() <= 10**6
 
 
+@pytest.mark.parametrize(
+    ("start", "interval", "begins"),
+    [
+        ("100us", "300us", [100, 400, 700]),  # 1 ms is the end, when nothing starts any more
+        ("100us", "299us", [100, 399, 698, 997]),
+        ("100us", "900us", [100]),
+        ("0us", "5ms", [0]),
+    ],
+)
+def test_incasts_without_a_number_go_on_until_the_end(
+    start: str, interval: str, begins: list[int]
+) -> None:
+    """Of the duration of the run; a number of rounds is as it was given."""
+    entry = {"kind": "incast", "dst": "h1", "src": "h0", "size": "1KB", "start": start}
+    flows = make(entry | {"interval": interval})
+    assert flows.starts.tolist() == [one * 10**6 for one in begins]
+    assert len(make(entry | {"interval": interval, "repeat": 1})) == 1
+    _, problems = resolve(entry | {"interval": "100ps"})
+    assert "rounds until run.duration\n    allowed: at most 1,000,000 rounds" in problems[0]
+
+
 def test_incasts_to_several_hosts_come_together() -> None:
     """Each round every destination gets its own draw, or all of `src`, at the same time."""
     entry = {"kind": "incast", "dst": ["h1", "h4"], "size": "64KB", "repeat": 2}

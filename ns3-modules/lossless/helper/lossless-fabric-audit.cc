@@ -48,6 +48,27 @@ HasErrors(const FabricNode& node)
     return false;
 }
 
+/// What to do about frames that found the headroom of their lossless class full.
+/// @param node the node. @return advice.
+const char*
+AdviseOnHeadroom(const FabricNode& node)
+{
+    for (uint16_t port = 0; port < node.GetNPorts(); ++port)
+    {
+        for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
+        {
+            if (node.GetBuffer().GetLosslessClasses() >> cls & 1 &&
+                node.GetBuffer().GetHeadroom(port, cls) > 0)
+            {
+                return "more arrived than the headroom that its flow controls demand: they demand "
+                       "too little, or react later; raise Headroom of the buffer";
+            }
+        }
+    }
+    return "no flow control demands headroom, and none stopped senders below what the buffer "
+           "grants a queue: lower its threshold, or raise the buffer's (Size, Xoff, Alpha)";
+}
+
 } // namespace
 
 FabricAudit::FabricAudit(const std::vector<Ptr<FabricNode>>& nodes)
@@ -235,7 +256,12 @@ FabricAudit::CheckEnd(bool allowLoss) const
                     separator = ", ";
                 }
             }
-            problems << "); set allow_loss = true if this is intended\n";
+            problems << "); ";
+            if (counters.byCause[static_cast<std::size_t>(DropCause::HEADROOM)] > 0)
+            {
+                problems << AdviseOnHeadroom(*node) << "; ";
+            }
+            problems << "set allow_loss = true if loss is intended\n";
         }
     }
     if (made != ended + held)
