@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.fields import NEVER
 from pyorch.base.files import opened
-from pyorch.base.lazy import np
+from pyorch.base.lazy import Later, np
 from pyorch.base.paths import RunPaths
 from pyorch.base.units import format_time
 from pyorch.engine.progress import SLICES, Heartbeat
 from pyorch.metrics import RunTables, compute
-from pyorch.network.apart import Apart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyorch.build.facade import Simulation, SimulationClass
+    from pyorch.network import apart as simulated
+    from pyorch.network.apart import Apart
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
     from pyorch.setting.canonical import NodeAttributes, Route, RunSection, Setting
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pyorch.traffic.connections import Connections
 
     Tables = dict[str, dict[str, NDArray[Any]]]
+else:
+    simulated = Later("pyorch.network.apart")
 
 #: In what cppyy raises for anything else than a std::exception.
 _UNKNOWN = "unknown C++ exception"
@@ -137,7 +140,7 @@ def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
     """
     try:
         network = configure(simulation, spec.setting, spec.seed)
-        apart = Apart(network)
+        apart = simulated.Apart(network)
         simulation.Build()
         problems = _lines(simulation.Check())
         for trace in spec.setting.traces:  # only objects that exist can be traced
@@ -192,7 +195,7 @@ def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     if not run.oracle:
         simulation.SwitchOffOracle()
     network = topologies.build(setting.topology)
-    apart = Apart(network)
+    apart = simulated.Apart(network)
     _add_topology(simulation, network, apart)
     _set_nodes(simulation, apart, setting.nodes)
     for route in setting.routes:
@@ -363,7 +366,7 @@ def read_tables(simulation: Simulation, network: Topology) -> Tables:
 
     Columns of nodes have the numbers of the network; they are copies if these are others.
     """
-    apart = Apart(network)
+    apart = simulated.Apart(network)
     tables: Tables = {}
     for table in range(simulation.GetNTables()):
         rows = int(simulation.GetNRows(table))

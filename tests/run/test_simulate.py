@@ -19,6 +19,7 @@ import pytest
 from pyorch.base.paths import RunPaths
 from pyorch.engine.progress import read_heartbeat
 from pyorch.metrics import parse
+from pyorch.network.topology import NO_NETWORK
 from pyorch.plan import RunSpec, metrics_digest
 from pyorch.run.simulate import (
     ModelError,
@@ -398,7 +399,7 @@ def test_a_wrong_result_keeps_its_tables(tmp_path: Path) -> None:
 
 def test_columns_are_read_in_place() -> None:
     """A column is the memory of C++ itself, read-only, and not a copy."""
-    tables = read_tables(FakeSimulation(1))
+    tables = read_tables(FakeSimulation(1), NO_NETWORK)
     for name, values in FakeSimulation.columns:
         assert tables["queue"][name].ctypes.data == values.ctypes.data
         assert not tables["queue"][name].flags.writeable
