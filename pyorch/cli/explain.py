@@ -15,7 +15,8 @@ from pyorch.remarks import runs_text
 from pyorch.report.quantities import show
 from pyorch.study import Study
 
-WIDTH = 100
+WIDTH, SHOWN = 100, 5
+"""Of lines, and rows of a table."""
 
 
 @command
@@ -56,13 +57,15 @@ def _tell(found: Explained) -> None:
 
 
 def _tell_table(table: Table) -> None:
-    """Print a table; the last column is cut where the others would break."""
+    """Print the first rows of a table; the last column is cut where the others would break."""
     rows = [table.heads, *table.rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(table.heads) - 1)]
     print(f"\n{table.title}")
-    for row in rows:
+    for row in rows[: SHOWN + 1]:
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
         print("  ".join([*cells, row[-1]]))
+    if len(table.rows) > SHOWN:
+        print(f"... and {len(table.rows) - SHOWN} more, on the page")
 
 
 def _tell_cures(found: Explanation) -> None:
