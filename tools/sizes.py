@@ -60,7 +60,7 @@ FEATURES = (
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_380, "explain cli/explain.py"),
+    _feature("explain", 2_390, "explain cli/explain.py"),
     _feature("size", 1_415, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py"),
     _feature(
