@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from pyorch.base.errors import Problem, UserError, quoted
 from pyorch.base.fingerprint import of_types
@@ -40,7 +40,8 @@ class RunSpec:
 
     around: what the hash is made of beside the seed where the setting is not that of an experiment,
     because links that fail were drawn. time_limit: wall time after which an engine ends the run
-    [s]; it changes no result, and is in neither the canonical form nor the hash.
+    [s]. threads: of the run; "auto": an engine chooses. Both change no result, and are in neither
+    the canonical form nor the hash.
     """
 
     setting: Setting
@@ -48,6 +49,7 @@ class RunSpec:
     metrics: tuple[Metric, ...] = ()
     around: Around | None = field(default=None, repr=False)
     time_limit: int | None = field(default=None, repr=False)
+    threads: int | Literal["auto"] = field(default=1, repr=False)
 
     @property
     def title(self) -> str:
@@ -186,9 +188,10 @@ def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[R
 
 def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Iterator[RunSpec]:
     """Yield the runs of one setting."""
-    setting, metrics, limit = point.setting, experiment.metrics, experiment.time_limit
+    setting, metrics = point.setting, experiment.metrics
+    apart: dict[str, Any] = {"time_limit": experiment.time_limit, "threads": experiment.threads}
     if not setting.topology.random_failed_links:
-        yield from (RunSpec(setting, seed, metrics, time_limit=limit) for seed in seeds)
+        yield from (RunSpec(setting, seed, metrics, **apart) for seed in seeds)
         return
     around = setting.around._replace(behind=None)
     for seed in seeds:
@@ -196,7 +199,7 @@ def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Ite
             drawn = draw_failed_links(setting.topology, seed)
         except UserError as error:
             raise UserError([one.inside(experiment.label) for one in error.problems]) from error
-        yield RunSpec(replace(setting, topology=drawn), seed, metrics, around, limit)
+        yield RunSpec(replace(setting, topology=drawn), seed, metrics, around, **apart)
 
 
 def _checked(seeds: object) -> Sequence[int]:

@@ -40,8 +40,8 @@ FEATURES = (
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_660, "base"),
     _feature("a run", 1_110, "run"),
-    _feature("many runs here, and their progress", 1_860, "engine"),
-    _feature("Slurm", 2_080, "engine/slurm cli/sweep.py"),
+    _feature("many runs here, and their progress", 1_920, "engine"),
+    _feature("Slurm", 2_090, "engine/slurm cli/sweep.py"),
     _feature("results, and their comparison", 1_025, "store cli/compare.py"),
     _feature("metrics", 2_210, "metrics"),
     _feature(

@@ -27,6 +27,8 @@ PROFILES: Mapping[str, str] = MappingProxyType(
             " -fno-sanitize=null,object-size,alignment,vptr"
             f" -fno-sanitize-recover=all {_SAME_EVERYWHERE}"
         ),
+        # races between the threads of a run; with address, it cannot be
+        "races": f"-O1 -g1 -fno-omit-frame-pointer -fsanitize=thread {_SAME_EVERYWHERE}",
     }
 )
 

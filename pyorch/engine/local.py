@@ -26,6 +26,7 @@ from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, telli
 from pyorch.base.fingerprint import modules_of
 from pyorch.base.paths import RESULTS_VARIABLE, ROOT_VARIABLE, Paths, RunPaths, program, python_path
 from pyorch.base.units import duration, rounded_time
+from pyorch.engine import cores
 from pyorch.engine.base import (
     RUN_DONE,
     RUN_LEFT,
@@ -36,6 +37,7 @@ from pyorch.engine.base import (
     describe_exit,
     repeated,
 )
+from pyorch.engine.cores import threads_of
 from pyorch.engine.launch import Command, CommandLauncher, Launcher, Process, WarmLauncher
 from pyorch.engine.log import FRAME, log_tail
 from pyorch.engine.manifest import write_manifest
@@ -57,11 +59,6 @@ LOOK_S = 1.0
 """Between looks at the heartbeats, which tell how long a run has stood still."""
 MANY_RUNS = 1_000
 """The number of runs that a kept warm process is told to expect."""
-
-
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def child_environment(paths: Paths) -> dict[str, str]:
@@ -97,6 +94,8 @@ class _Batch:
     build: BuildInfo
     waiting: deque[tuple[int, RunSpec]]
     progress: Progress
+    jobs: int
+    """Runs at once."""
     children: dict[int, _Child] = field(default_factory=dict)
     orphans: deque[tuple[int, RunSpec]] = field(default_factory=deque)
     """Runs to be tried again: their warm process died, maybe of one of them."""
@@ -118,9 +117,9 @@ class _Batch:
         self.looked = time.monotonic()
         return [child.watch.look() for child in self.children.values()]
 
-    def next_run(self, jobs: int) -> tuple[int, RunSpec] | None:
+    def next_run(self) -> tuple[int, RunSpec] | None:
         """The run to start now, if any: orphans one at a time, to find which one is at fault."""
-        if self.stopping or len(self.children) >= jobs:
+        if self.stopping or len(self.children) >= self.jobs:
             return None
         if self.orphans:
             return None if self.children else self.orphans.popleft()
@@ -132,8 +131,9 @@ class _Batch:
 class LocalEngine:
     """Runs RunSpecs on this machine.
 
-    jobs: processes at once, by default one per usable core. command: what to execute for a run; by
-    default a run is a fork of one warm process (`pyorch.run.serve`). stream: output of progress, by
+    jobs: processes at once, by default one for each usable core, or for the cores that the threads
+    of a run take. command: what to execute for a run; by default a run is a fork of one warm
+    process (`pyorch.run.serve`). stream: output of progress, by
     default standard output. As a context it keeps the warm process from batch to batch of one
     build, which pays off for many small ones.
     """
@@ -147,7 +147,7 @@ class LocalEngine:
         grace_s: float = GRACE_S,
     ) -> None:
         self._store = store
-        self._jobs = jobs or usable_cores()
+        self._jobs = jobs
         self._command = command
         self._stream = stream or sys.stdout
         self._grace_s = grace_s
@@ -173,15 +173,20 @@ class LocalEngine:
         shown: runs that are done, to have the networks of several runs that none of these has
         checked first; if modules refuse one, nothing is simulated. SIGINT and SIGTERM end the batch
         within two seconds. A failing run does not stop the others, a full disk does. Raises
-        UserError if the results folder cannot be written.
+        UserError if the results folder cannot be written, and if a run asks for more threads than
+        there are cores.
         """
-        return self._batch(specs, build, shown, self._loop)
+        here = cores.usable_cores()
+        runs = min(len(specs), self._jobs or here)
+        threads = threads_of(specs, here, runs, "this machine gives this process")
+        return self._batch(specs, build, shown, self._loop, threads)
 
     def check(
         self, specs: Sequence[RunSpec], build: BuildInfo, shown: Sequence[RunSpec]
     ) -> BatchResult:
         """Check networks as `run` does, and run nothing. Raises UserError like it."""
-        return self._batch(specs, build, shown, lambda *_: None)
+        threads = threads_of(specs, sys.maxsize, sys.maxsize, "")  # they may run elsewhere
+        return self._batch(specs, build, shown, lambda *_: None, threads)
 
     def _batch(
         self,
@@ -189,6 +194,7 @@ class LocalEngine:
         build: BuildInfo,
         shown: Sequence[RunSpec] | None,
         go: Callable[[_Batch, selectors.BaseSelector, Launcher], None],
+        threads: int,
     ) -> BatchResult:
         from pyorch.engine.progress import Progress  # not loaded by `show`, which runs nothing
 
@@ -197,7 +203,8 @@ class LocalEngine:
         self._store.prepare()
         manifest = self._store.root / f".manifest.{uuid.uuid4().hex}.jsonl"
         progress = Progress(len(specs), self._stream, name=self._store.name)
-        batch = _Batch(manifest, build, deque(enumerate(specs)), progress)
+        jobs = self._jobs or max(1, cores.usable_cores() // threads)
+        batch = _Batch(manifest, build, deque(enumerate(specs)), progress, jobs)
         refusals: tuple[Refusal, ...] = ()
         with (
             telling(self._store.root, RESULTS_HINT, only=STORAGE_ERRORS),
@@ -205,7 +212,7 @@ class LocalEngine:
             _signals(batch, selector),
         ):
             try:
-                write_manifest(manifest, specs, build.fingerprint, build.folder)
+                write_manifest(manifest, specs, build.fingerprint, build.folder, threads)
                 launcher = self._launcher(manifest, selector, len(specs))
                 try:
                     if shown is not None:
@@ -244,7 +251,7 @@ class LocalEngine:
             selector.select(TICK_S)
             return not batch.stopping
 
-        preflight = Preflight(self._store, launcher, self._jobs, go_on)
+        preflight = Preflight(self._store, launcher, batch.jobs, go_on)
         return preflight.check(specs, shown)
 
     @contextmanager
@@ -271,7 +278,7 @@ class LocalEngine:
 
     def _loop(self, batch: _Batch, selector: selectors.BaseSelector, launcher: Launcher) -> None:
         while (batch.waiting or batch.orphans or batch.children) and not batch.stopping:
-            while (chosen := batch.next_run(self._jobs)) is not None:
+            while (chosen := batch.next_run()) is not None:
                 self._start(batch, launcher, *chosen)
             selector.select(TICK_S)
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:

@@ -32,21 +32,29 @@ INDEX_SUFFIX = ".index"
 class Manifest:
     """The first line: the fingerprint and the folder of the build, and the number of runs.
 
-    time_limit: of each run, in wall time [s].
+    time_limit: of each run, in wall time [s]. threads: of each run.
     """
 
     fingerprint: str
     build: Path
     runs: int
     time_limit: int | None = None
+    threads: int = 1
+
+    def complete(self, spec: RunSpec) -> RunSpec:
+        """Return a RunSpec of a line with what is the same for all and not in the lines."""
+        return replace(spec, time_limit=self.time_limit, threads=self.threads)
 
 
-def write_manifest(path: Path, specs: Sequence[RunSpec], fingerprint: str, build: Path) -> None:
-    """Write a manifest atomically. Raises OSError."""
+def write_manifest(
+    path: Path, specs: Sequence[RunSpec], fingerprint: str, build: Path, threads: int = 1
+) -> None:
+    """Write a manifest atomically. threads: of each run. Raises OSError."""
     head: dict[str, object] = {"manifest": FORMAT, "fingerprint": fingerprint}
     head |= {"build": str(build), "runs": len(specs)}
     limit = specs[0].time_limit if specs else None  # an experiment's runs have the same
     head |= {} if limit is None else {"time_limit": limit}
+    head |= {} if threads == 1 else {"threads": threads}
     make_folder(path.parent)
     lines = [json.dumps(head, sort_keys=True), *(spec.to_json() for spec in specs)]
     write_atomically(path, "\n".join(lines) + "\n")
@@ -80,7 +88,7 @@ def read_run(path: Path, index: int, read: Reader) -> tuple[Manifest, RunSpec]:
     if not line:
         allowed = f"0 to {manifest.runs - 1}"
         raise UserError([Problem(str(path), f"it has no run number {index}", allowed, None)])
-    return manifest, _spec(path, line, read)
+    return manifest, manifest.complete(_spec(path, line, read))
 
 
 def index_manifest(path: Path) -> None:
@@ -115,7 +123,7 @@ def read_runs(
             skipped = 0
         lines = islice(file, skipped, skipped + min(count, manifest.runs - first))
         specs = [_spec(path, line, read) for line in lines]
-        return manifest, [replace(spec, time_limit=manifest.time_limit) for spec in specs]
+        return manifest, [manifest.complete(spec) for spec in specs]
 
 
 def _spec(path: Path, line: str, read: Reader) -> RunSpec:
@@ -144,7 +152,8 @@ def _head(path: Path, file: IO[str], digest: str = "") -> Manifest:
         if head["manifest"] != FORMAT:
             raise ValueError("another format")
         build, runs = Path(head["build"]), int(head["runs"])
-        return Manifest(head["fingerprint"], build, runs, head.get("time_limit"))
+        same = (head.get("time_limit"), int(head.get("threads", 1)))
+        return Manifest(head["fingerprint"], build, runs, *same)
     except (ValueError, KeyError, TypeError) as error:
         what = "is not a manifest of this version"
         raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error

@@ -132,6 +132,7 @@ class _Loader:
             **texts,
             seeds=seeds_of(run),
             time_limit=run.time_limit,
+            threads=run.threads,
             variants=tuple(name for name in variants if name),
             sweep=sweep,
             points=points,

@@ -128,7 +128,7 @@ def _marked(mark: type) -> frozenset[str]:
     )
 
 
-WHOLE_OF_RUN = frozenset({("run", "seeds"), ("run", "time_limit")})
+WHOLE_OF_RUN = frozenset(("run", key) for key in ("seeds", "time_limit", "threads"))
 """Keys of [run] that belong to the experiment as a whole."""
 
 

@@ -85,7 +85,7 @@ def run_line(manifest: Manifest, line: str, attempt: Path, started: float) -> in
 
     end_with_parent(os.getppid())
     end_with_exit()
-    return _do(manifest, read_spec(line), attempt, started)
+    return _do(manifest, manifest.complete(read_spec(line)), attempt, started)
 
 
 def check_line(manifest: Manifest, line: str, attempt: Path) -> int:
@@ -100,7 +100,7 @@ def check_line(manifest: Manifest, line: str, attempt: Path) -> int:
     end_with_exit()
     try:
         spec = read_spec(line)
-        set_up(load_class(manifest)(spec.seed), spec)
+        set_up(load_class(manifest)(spec.seed), spec, manifest.threads)
         return RUN_DONE
     except RefusedError as error:
         problems = [Problem("", problem) for problem in error.problems]

@@ -91,7 +91,7 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     """
     clock = _Phases()
     simulation = simulation_class(spec.seed)
-    topology = set_up(simulation, spec)
+    topology = set_up(simulation, spec, 1 if spec.threads == "auto" else spec.threads)
     clock.end("setup")
     advance(simulation, spec.setting.run, run)
     problems = _lines(simulation.Finish())
@@ -133,14 +133,17 @@ class _Phases:
 # RunSpec -> Simulation
 
 
-def set_up(simulation: Simulation, spec: RunSpec) -> Topology:
+def set_up(simulation: Simulation, spec: RunSpec, threads: int = 1) -> Topology:
     """Build the network of a RunSpec in a new Simulation, with its traces, and return it.
 
-    Raises RefusedError with the modules' objections.
+    threads: that will run it; more than one leave no room for callbacks of Python. Raises
+    RefusedError with the modules' objections.
     """
     try:
         network = configure(simulation, spec.setting, spec.seed)
         apart = simulated.Apart(network)
+        if threads > 1:
+            simulation.SetThreads(threads)
         simulation.Build()
         problems = _lines(simulation.Check())
         for trace in spec.setting.traces:  # only objects that exist can be traced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,8 @@ from pyorch.setting.canonical import FAULTS, Fault, PauseStorm, RunSection, Sett
 
 MAX_SEEDS = 100_000
 """More seeds of one experiment than this must be a mistake."""
+MAX_THREADS = 1024
+"""More threads of one run than this must be a mistake."""
 MAX_SAMPLES = 10**10
 """More samples of a trace, over its ports and classes, than this must be a mistake."""
 
@@ -26,7 +28,7 @@ MAX_SAMPLES = 10**10
 class RunTable(RunSection):
     """How long a run is, what counts as a success, and which seeds there are.
 
-    The seeds and `time_limit` belong to the experiment as a whole.
+    The seeds, `time_limit` and `threads` belong to the experiment as a whole.
     """
 
     seeds: int | list[int] | str = Field(
@@ -37,6 +39,11 @@ class RunTable(RunSection):
         default=None,
         description="Wall time after which a run is ended and has failed; none: no limit. It "
         "changes no result.",
+    )
+    threads: Annotated[int, Field(ge=1, le=MAX_THREADS)] | Literal["auto"] = Field(
+        default=1,
+        description="Threads of each run; 'auto': as many as there are cores for it, where there "
+        "are fewer runs than cores. They change no result.",
     )
 
     @property
@@ -92,8 +99,8 @@ class Experiment:
     """A valid experiment file.
 
     name: path below experiments/ without ".toml". label: the file as messages name it. folder: of
-    the file. seeds, time_limit [s]: as the file says. variants: their names. sweep: swept keys and
-    values. points: every setting, variants outermost. metrics, figures, expects: models of
+    the file. seeds, time_limit [s], threads: as the file says. variants: their names. sweep: swept
+    keys and values. points: every setting, variants outermost. metrics, figures, expects: models of
     pyorch.metrics and pyorch.report. kinds: texts of the files with kinds of its own, by name.
     types: of the modules against which it was checked, None if it was not. replaced: keys of the
     file that every variant replaces, so that they are in force in no run.
@@ -115,6 +122,7 @@ class Experiment:
     types: Catalogue | None = None
     kinds: Mapping[str, str] = field(default_factory=dict)
     time_limit: int | None = None
+    threads: int | Literal["auto"] = 1
     replaced: tuple[str, ...] = ()
 
     @property

@@ -263,7 +263,7 @@ def test_unknown_profile() -> None:
         flags_of("relaese")
     assert caught.value.render() == (
         "profile: there is no build profile 'relaese'\n"
-        "    allowed: release, debug, sanitize\n"
+        "    allowed: release, debug, sanitize, races\n"
         "    hint: did you mean 'release'?"
     )
 

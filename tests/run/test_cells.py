@@ -1,7 +1,8 @@
-"""Results depend neither on the window nor on whether cells run on their own."""
+"""Results depend neither on the window, nor on whether cells run on their own or by threads."""
 
 from __future__ import annotations
 
+import ast
 import io
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.base.paths import RESULTS_VARIABLE
-from pyorch.engine import LocalEngine
+from pyorch.engine import LocalEngine, cores
 from pyorch.pipeline import make_plan
 from tests.forms import form
 
@@ -109,6 +110,9 @@ uplink_delay = "700ns"
 """,
 }
 
+ALL_BY_THREADS = "ns3::eventloop::CellLoop::ThreadsFrom=0"
+"""Threads run every window, however little happens in it."""
+
 Found = dict[tuple[str, int], tuple[dict[str, bytes], str, list[str]]]
 
 
@@ -147,6 +151,12 @@ def test_windows_change_no_byte(
     for window in ("0ns", "40ns"):
         monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", f"ns3::eventloop::CellLoop::MostWindow={window}")
         other = simulate(tmp_path / window, text, monkeypatch)
+        assert {name for name in cells if cells[name] != other[name]} == set()
+    monkeypatch.setattr(cores, "usable_cores", lambda: 4)
+    for threads in (2, 3):
+        monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", ALL_BY_THREADS)
+        many = text.replace("[run]", f"[run]\nthreads = {threads}")
+        other = simulate(tmp_path / f"{threads}", many, monkeypatch)
         assert {name for name in cells if cells[name] != other[name]} == set()
 
 
@@ -230,6 +240,20 @@ def test_no_window_changes_a_byte_of_any_run(keys: dict[str, Any], window: int) 
             patch.setenv("NS_ATTRIBUTE_DEFAULT", f"ns3::eventloop::CellLoop::MostWindow={most}")
             found.append(simulate(Path(folder) / "run", text, patch))
     assert found[0] == found[1] == found[2]
+
+
+@settings(max_examples=6, deadline=None)
+@given(keys=ANY_RUN, threads=st.integers(2, 5))
+def test_no_number_of_threads_changes_a_byte_of_any_run(keys: dict[str, Any], threads: int) -> None:
+    """Random networks, delays, loads and schemes, without the judgement of deadlocks."""
+    text = ANY.format(**keys).replace("[run]", "[run]\noracle = false")
+    found = []
+    for run in ("[run]", f"[run]\nthreads = {threads}"):
+        with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+            patch.setenv("NS_ATTRIBUTE_DEFAULT", ALL_BY_THREADS)
+            patch.setattr(cores, "usable_cores", lambda: 8)
+            found.append(simulate(Path(folder) / "run", text.replace("[run]", run), patch))
+    assert found[0] == found[1]
 
 
 TWO_TO_ONE = """
@@ -356,6 +380,58 @@ def test_deadlocks_are_judged_in_cells(
     assert not any(notes for _, _, notes in cells.values())
 
 
+LOOP = """
+title = "loop of routes"
+flow_control = ["pfc"]
+
+[variants]
+cells = {}
+wheel = { run.simulator = "ns3::eventloop::EventLoop" }
+
+[run]
+duration = "2ms"
+allow_loss = true
+
+[queue_pair]
+retransmit = "none"
+ttl = 16
+
+[buffer]
+size = "8MB"
+threshold = "static"
+xoff = "100KB"
+xon = "97KB"
+
+[topology]
+kind = "line"
+switches = 2
+hosts_per_switch = 1
+rate = "40Gbps"
+delay = "1us"
+
+[[route]]
+switch = "s1"
+dst = "h1"
+next = "s0"
+
+[[traffic]]
+kind = "greedy"
+src = "h0"
+dst = "h1"
+rate_cap = "{rate}"
+"""
+
+
+@pytest.mark.parametrize(("rate", "deadlocked"), [("4.8Gbps", 0.0), ("30Gbps", 1.0)])
+def test_deadlocks_of_paths_that_never_arrive_are_judged(
+    rate: str, deadlocked: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop of two switches deadlocks above 2 B / TTL, under either event loop."""
+    text = LOOP.replace("{rate}", rate)
+    for _, summary, _ in simulate(tmp_path / "loop", text, monkeypatch).values():
+        assert dict(ast.literal_eval(summary))["deadlocked"] == deadlocked
+
+
 def test_without_such_a_thing_there_is_no_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,6 +439,31 @@ def test_without_such_a_thing_there_is_no_note(
     text = SMALL.format(topology="leaf_spine", more=LEAVES, traffic=ONE, scheme="pfc")
     ((_, _, notes),) = simulate(tmp_path / "run", text, monkeypatch).values()
     assert not notes
+
+
+REFUSES_THREADS = {
+    "cycle": (
+        {"topology": "ring", "more": RING, "traffic": CYCLE, "scheme": "pfc"},
+        "deadlocks are judged",
+    ),
+    "rows": (NEEDS_ONE_ORDER["rows"][0], "the rows of the table 'pause_tree'"),
+    "one cell": (
+        {"topology": "star", "more": "hosts = 4", "traffic": ONE, "scheme": "pfc"},
+        "the network is a single cell",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(REFUSES_THREADS))
+def test_what_cannot_be_divided_refuses_threads_by_name(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the run, with the reason."""
+    keys, reason = REFUSES_THREADS[case]
+    monkeypatch.setattr(cores, "usable_cores", lambda: 2)
+    text = SMALL.format(**keys).replace("[run]", "[run]\nthreads = 2")
+    with pytest.raises(AssertionError, match=reason):
+        simulate(tmp_path / "run", text, monkeypatch)
 
 
 SLOW_CLOCK = """

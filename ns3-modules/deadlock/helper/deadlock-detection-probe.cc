@@ -55,7 +55,7 @@ class DetectionProbe : public observe::Probe
   private:
     void Record(const lossless::Port& port, const Detection& detection)
     {
-        m_columns.Append(port, detection.cls);
+        const auto row = m_columns.Append(port, detection.cls);
         m_way->push_back(detection.way);
         m_begun->push_back(detection.begun);
         m_looped->push_back(detection.looped);

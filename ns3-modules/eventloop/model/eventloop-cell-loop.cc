@@ -7,6 +7,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/nstime.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <limits>
@@ -50,7 +51,14 @@ CellLoop::GetTypeId()
                                           "events happen in one order of time.",
                                           TimeValue(Hours(1)),
                                           MakeTimeAccessor(&CellLoop::m_mostWindow),
-                                          MakeTimeChecker(Time(0)));
+                                          MakeTimeChecker(Time(0)))
+                            .AddAttribute("ThreadsFrom",
+                                          "Number of events in a window from which several threads "
+                                          "run the next one, if there are any: with fewer, waiting "
+                                          "for them costs more. It affects only speed.",
+                                          UintegerValue(256),
+                                          MakeUintegerAccessor(&CellLoop::m_threadsFrom),
+                                          MakeUintegerChecker<uint32_t>());
     return tid;
 }
 
@@ -71,6 +79,15 @@ CellLoop::CellLoop()
     m_isRanked = true;
 }
 
+CellLoop::CellLoop(PartRunner& threads, uint16_t part)
+    : EventLoop(IsPart()),
+      m_inCells(true),
+      m_threads(&threads),
+      m_part(part)
+{
+    m_isRanked = true;
+}
+
 CellLoop::~CellLoop()
 {
     if (s_cells == this)
@@ -82,6 +99,8 @@ CellLoop::~CellLoop()
 void
 CellLoop::DoDispose()
 {
+    m_ownThreads.reset();
+    m_threads = nullptr;
     m_heaps.push_back(std::exchange(m_global, EventHeap()));
     for (const EventHeap& heap : m_heaps)
     {
@@ -146,6 +165,14 @@ CellLoop::PushInto(std::size_t cell, const Entry& entry)
     }
 }
 
+/// Add an event to a cell of this part.
+/// @param cell its number. @param entry the event.
+void
+CellLoop::Receive(std::size_t cell, const Entry& entry)
+{
+    PushInto(cell, entry);
+}
+
 void
 CellLoop::SetWindow(int64_t window, bool alternates)
 {
@@ -166,6 +193,46 @@ CellLoop::SetWindow(int64_t window, bool alternates)
     if (window > 0)
     {
         EnterCells();
+    }
+}
+
+void
+CellLoop::SetThreads(std::unique_ptr<PartRunner> threads)
+{
+    NS_ABORT_MSG_IF(m_inCells || m_threads, "SetThreads() was called after cells ran");
+    m_ownThreads = std::move(threads);
+    m_threads = m_ownThreads.get();
+}
+
+/// Call a function with this loop and the parts that other threads run.
+template <class F>
+void
+CellLoop::ForEachPart(F look) const
+{
+    if (!m_ownThreads)
+    {
+        look(*this);
+        return;
+    }
+    for (const CellLoop* part : m_ownThreads->GetParts())
+    {
+        look(*part);
+    }
+}
+
+/// Give a cell to another part.
+/// @param cell its number. @param to the other part.
+void
+CellLoop::MoveCell(std::size_t cell, CellLoop& to)
+{
+    if (cell < m_heaps.size())
+    {
+        const EventHeap events = std::exchange(m_heaps[cell], EventHeap());
+        m_next[cell] = NONE; // what m_work says of it is outdated
+        for (const Entry& entry : events.Get())
+        {
+            to.PushInto(cell, entry);
+        }
     }
 }
 
@@ -199,13 +266,19 @@ CellLoop::EnterCells()
     m_inCells = true;
     m_cell = 0;
     m_visits = 0;
-    m_eventsBefore = m_executed;
+    m_eventsBefore = GetEventCount();
     m_done = {};
     m_instant = 0;
+    if (m_threads)
+    {
+        m_threads->Assign();
+    }
     for (const Entry& entry : TakePending())
     {
         const uint16_t cell = CellOf(entry);
-        cell == 0 ? m_global.Push(entry) : PushInto(cell, entry);
+        cell == 0   ? m_global.Push(entry)
+        : m_threads ? m_threads->PartOf(cell).PushInto(cell, entry)
+                    : PushInto(cell, entry);
     }
     m_cellOf.clear();
 }
@@ -216,21 +289,31 @@ CellLoop::LeaveCells()
     m_inCells = false;
     std::vector<Entry> pending = m_global.Get();
     m_global = EventHeap();
-    for (std::size_t cell = 0; cell < m_heaps.size(); ++cell)
-    {
-        for (const Entry& entry : m_heaps[cell].Get())
+    const auto leave = [&](CellLoop& part) {
+        for (std::size_t cell = 0; cell < part.m_heaps.size(); ++cell)
         {
-            pending.push_back(entry);
-            if (!(entry.what & OCCURRENCE))
+            for (const Entry& entry : part.m_heaps[cell].Get())
             {
-                m_cellOf[reinterpret_cast<const EventImpl*>(entry.what)] =
-                    static_cast<uint16_t>(cell);
+                pending.push_back(entry);
+                if (!(entry.what & OCCURRENCE))
+                {
+                    m_cellOf[reinterpret_cast<const EventImpl*>(entry.what)] =
+                        static_cast<uint16_t>(cell);
+                }
             }
         }
+        part.m_heaps.clear();
+        part.m_next.clear();
+        part.m_work = {};
+    };
+    if (m_threads)
+    {
+        std::ranges::for_each(m_threads->GetParts(), [&](CellLoop* part) { leave(*part); });
     }
-    m_heaps.clear();
-    m_next.clear();
-    m_work = {};
+    else
+    {
+        leave(*this);
+    }
     ResetWheel();
     for (const Entry& entry : pending)
     {
@@ -279,9 +362,12 @@ inline void
 CellLoop::InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what)
 {
     const Entry entry{time, key, what};
-    if (cell != m_cell && m_cell != 0 && !m_done[ColourOf(cell)].Before(entry)) [[unlikely]]
+    if (cell != m_cell &&
+        (m_cell == 0 ? m_threads != nullptr : m_threads || !m_done[ColourOf(cell)].Before(entry)))
+        [[unlikely]]
     {
-        AbortEarly(time - m_now, m_window);
+        InsertBeyond(cell, entry);
+        return;
     }
     if (what & OCCURRENCE)
     {
@@ -289,6 +375,20 @@ CellLoop::InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what)
         __builtin_prefetch(occurrence->GetSubject(), 1);
     }
     PushInto(cell, entry);
+}
+
+/// Add an event to another cell than that of the current event, where threads run cells or the time
+/// is too early.
+/// @param cell its number. @param entry the event.
+[[gnu::noinline]] void
+CellLoop::InsertBeyond(uint16_t cell, const Entry& entry)
+{
+    if (m_cell != 0 && !m_done[ColourOf(cell)].Before(entry))
+    {
+        AbortEarly(entry.time - m_now, m_window);
+    }
+    m_cell == 0 ? m_threads->PartOf(cell).PushInto(cell, entry)
+                : m_threads->Post(*this, cell, entry);
 }
 
 /// Add an event that ns3::Simulator schedules, that has no place yet, or whose time is not a usual
@@ -302,6 +402,11 @@ CellLoop::InsertUnplaced(int64_t time, Key key, uintptr_t what)
     if (what & OCCURRENCE)
     {
         auto* occurrence = reinterpret_cast<Occurrence*>(what - OCCURRENCE);
+        if (const uint16_t to = occurrence->GetPlace().GetMailboxCell(); to != 0)
+        {
+            m_threads&& m_inCells ? m_threads->Post(*this, to, *occurrence) : occurrence->Happen();
+            return;
+        }
         cell = Adopt(*occurrence);
         key = cell != 0 ? occurrence->GetPlace().GetRank(Place::SaltOf(time)) : key;
     }
@@ -372,18 +477,25 @@ CellLoop::Extract(const EventId& id)
         m_cellOf.erase(id.PeekEventImpl());
         return EventLoop::Extract(id);
     }
-    for (std::size_t cell = 0; cell < m_heaps.size(); ++cell)
-    {
-        if (take(m_heaps[cell]))
+    const auto takeFrom = [&take](CellLoop& part) {
+        for (std::size_t cell = 0; cell < part.m_heaps.size(); ++cell)
         {
-            if (m_next[cell] != VISITED)
+            if (take(part.m_heaps[cell]))
             {
-                NoteNext(cell);
+                if (part.m_next[cell] != VISITED)
+                {
+                    part.NoteNext(cell);
+                }
+                return true;
             }
-            return true;
         }
-    }
-    return take(m_global);
+        return false;
+    };
+    return (m_ownThreads && m_cell == 0
+                ? std::ranges::any_of(m_threads->GetParts(),
+                                      [&](CellLoop* part) { return takeFrom(*part); })
+                : takeFrom(*this)) ||
+           take(m_global);
 }
 
 bool
@@ -393,12 +505,59 @@ CellLoop::IsFinished() const
     {
         return EventLoop::IsFinished();
     }
-    std::size_t pending = m_global.Get().size();
-    for (const EventHeap& heap : m_heaps)
-    {
-        pending += heap.Get().size();
-    }
-    return m_stop || pending == std::size_t{m_happened};
+    std::size_t pending = m_global.Get().size() - std::size_t{m_happened};
+    ForEachPart([&pending](const CellLoop& part) {
+        for (const EventHeap& heap : part.m_heaps)
+        {
+            pending += heap.Get().size();
+        }
+    });
+    return m_stop || pending == 0;
+}
+
+EventId
+CellLoop::Schedule(const Time& delay, EventImpl* event)
+{
+    return IsOfAnother() ? Mine().Schedule(delay, event) : EventLoop::Schedule(delay, event);
+}
+
+void
+CellLoop::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
+{
+    IsOfAnother() ? Mine().ScheduleWithContext(context, delay, event)
+                  : EventLoop::ScheduleWithContext(context, delay, event);
+}
+
+EventId
+CellLoop::ScheduleNow(EventImpl* event)
+{
+    return IsOfAnother() ? Mine().ScheduleNow(event) : EventLoop::ScheduleNow(event);
+}
+
+void
+CellLoop::Remove(const EventId& id)
+{
+    IsOfAnother() ? Mine().Remove(id) : EventLoop::Remove(id);
+}
+
+Time
+CellLoop::Now() const
+{
+    return IsOfAnother() ? Mine().Now() : EventLoop::Now();
+}
+
+Time
+CellLoop::GetDelayLeft(const EventId& id) const
+{
+    return IsOfAnother() ? Mine().GetDelayLeft(id) : EventLoop::GetDelayLeft(id);
+}
+
+uint64_t
+CellLoop::GetEventCount() const
+{
+    uint64_t count = 0;
+    ForEachPart([&count](const CellLoop& part) { count += part.m_executed; });
+    return count;
 }
 
 bool
@@ -410,17 +569,32 @@ CellLoop::IsExpired(const EventId& id) const
     {
         return EventLoop::IsExpired(id);
     }
-    return !id.PeekEventImpl() || id.PeekEventImpl()->IsCancelled() ||
-           id.PeekEventImpl() == PeekPointer(m_last);
+    if (IsOfAnother())
+    {
+        return Mine().IsExpired(id);
+    }
+    bool isLast = false;
+    ForEachPart([&](const CellLoop& part) {
+        isLast |= (m_cell == 0 || &part == this) && id.PeekEventImpl() == PeekPointer(part.m_last);
+    });
+    return !id.PeekEventImpl() || id.PeekEventImpl()->IsCancelled() || isLast;
 }
 
+/// Mark the latest event of ns-3 as one that has happened.
 void
-CellLoop::PreEventHook(const EventId& id)
+CellLoop::ForgetLast()
 {
     if (m_last)
     {
         m_last->Cancel();
     }
+    m_last = nullptr;
+}
+
+void
+CellLoop::PreEventHook(const EventId& id)
+{
+    ForgetLast();
     m_last = id.PeekEventImpl();
     if (!m_inCells)
     {
@@ -436,6 +610,10 @@ CellLoop::PreEventHook(const EventId& id)
 uint32_t
 CellLoop::GetContext() const
 {
+    if (IsOfAnother())
+    {
+        return Mine().GetContext();
+    }
     // What holds a rank is no event of ns-3, and has no context.
     return m_key >> 63 ? NO_CONTEXT : EventLoop::GetContext();
 }
@@ -445,7 +623,11 @@ CellLoop::GetContext() const
 void
 CellLoop::Stop()
 {
-    if (m_inCells && m_cell != 0)
+    if (IsOfAnother())
+    {
+        Mine().Stop();
+    }
+    else if (m_inCells && m_cell != 0)
     {
         NS_ABORT_MSG_IF(m_limit.time > m_now,
                         "Simulator::Stop() was called by an event of a cell, at "
@@ -469,6 +651,10 @@ void
 CellLoop::Run()
 {
     m_stop = false;
+    if (m_ownThreads)
+    {
+        m_ownThreads->Start();
+    }
     for (bool again = true; again;)
     {
         if (m_inCells)
@@ -484,6 +670,10 @@ CellLoop::Run()
             }
             again = m_inCells; // also after a call of SetWindow
         }
+    }
+    if (m_ownThreads)
+    {
+        m_ownThreads->Stop();
     }
     m_cell = 0;
     m_what = 0;
@@ -536,12 +726,20 @@ CellLoop::MayStayInCells()
     {
         return false;
     }
-    if (m_visits < COUNTED_VISITS)
+    uint64_t visits = 0;
+    ForEachPart([&visits](const CellLoop& part) { visits += part.m_visits; });
+    if (visits < COUNTED_VISITS)
     {
         return true;
     }
-    const uint64_t events = m_executed - std::exchange(m_eventsBefore, m_executed);
-    if (events < uint64_t{FEW_EVENTS} * std::exchange(m_visits, 0))
+    const uint64_t executed = GetEventCount();
+    const uint64_t events = executed - std::exchange(m_eventsBefore, executed);
+    m_visits = 0;
+    if (m_ownThreads)
+    {
+        std::ranges::for_each(m_threads->GetParts(), [](CellLoop* part) { part->m_visits = 0; });
+    }
+    if (events < FEW_EVENTS * visits)
     {
         return false;
     }
@@ -553,6 +751,23 @@ CellLoop::MayStayInCells()
 /// @param colour 0 or 1. @return its time as NextOf; NONE: there is none.
 uint64_t
 CellLoop::FirstOf(uint32_t colour)
+{
+    if (m_ownThreads)
+    {
+        uint64_t first = NONE;
+        for (CellLoop* part : m_ownThreads->GetParts())
+        {
+            first = std::min(first, part->FirstOfOwn(colour));
+        }
+        return first;
+    }
+    return FirstOfOwn(colour);
+}
+
+/// FirstOf() of the cells of this part.
+/// @param colour 0 or 1. @return see FirstOf.
+uint64_t
+CellLoop::FirstOfOwn(uint32_t colour)
 {
     EventHeap& work = m_work[colour];
     while (!work.Get().empty() && NextOf(work.Get().front().time) != m_next[work.Get().front().key])
@@ -630,14 +845,22 @@ CellLoop::RunAllUpTo(const Entry& limit)
 {
     for (uint32_t colour = 0; colour <= m_colours; ++colour)
     {
-        RunUpTo(colour, limit);
+        m_ownThreads ? m_ownThreads->RunAlone(colour, limit) : RunOwn(colour, limit);
     }
 }
 
 /// Let the cells of a colour run.
 /// @param colour 0 or 1. @param limit the last possible event.
-void
+inline void
 CellLoop::RunUpTo(uint32_t colour, const Entry& limit)
+{
+    m_ownThreads ? m_ownThreads->Run(colour, limit) : RunOwn(colour, limit);
+}
+
+/// Let the cells of a colour run that belong to this part.
+/// @param colour 0 or 1. @param limit the last possible event.
+void
+CellLoop::RunOwn(uint32_t colour, const Entry& limit)
 {
     m_limit = limit;
     m_done[colour] =
@@ -673,6 +896,7 @@ CellLoop::Visit(std::size_t cell)
     m_cell = static_cast<uint16_t>(cell);
     m_visited = cell;
     ++m_visits;
+    const uint64_t before = m_executed;
     do
     {
         // It stays in the heap until it has scheduled another one, which takes its place, or none.
@@ -685,6 +909,10 @@ CellLoop::Visit(std::size_t cell)
         }
     } while (!m_heaps[cell].Get().empty() && !m_limit.Before(m_heaps[cell].Get().front()));
     NoteNext(cell);
+    if (m_threads)
+    {
+        m_threads->Count(cell, m_executed - before);
+    }
 }
 
 inline void

@@ -6,10 +6,12 @@
 #ifndef EVENTLOOP_CELL_LOOP_H
 #define EVENTLOOP_CELL_LOOP_H
 
+#include "eventloop-part-runner.h"
 #include "eventloop.h"
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 
 namespace ns3
@@ -68,6 +70,18 @@ class CellLoop : public EventLoop
         return m_window;
     }
 
+    /// Let several threads run the cells, each a part of them. Not to be called by an event of a
+    /// cell. Precondition: an event of a cell changes nothing of other cells, but schedules events
+    /// there; what it hands over with them lies in a mailbox, see Place::OfMailbox.
+    /// @param threads what runs them, such as CellThreads.
+    void SetThreads(std::unique_ptr<PartRunner> threads);
+
+    /// May several threads run cells? @return true after SetThreads.
+    bool HasThreads() const
+    {
+        return m_threads;
+    }
+
     /// Do cells run on their own now? @return false: all events happen in one order, for good or
     /// for a while.
     bool IsApart() const
@@ -108,8 +122,15 @@ class CellLoop : public EventLoop
 
     // Documented in ns3::SimulatorImpl
     bool IsFinished() const override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    void Remove(const EventId& id) override;
     bool IsExpired(const EventId& id) const override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
     uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
     void PreEventHook(const EventId& id) override;
     void Stop() override;
     using EventLoop::Stop;
@@ -122,6 +143,8 @@ class CellLoop : public EventLoop
     void Review() override;
 
   private:
+    friend class CellThreads;
+
     static constexpr uint64_t NONE = ~0ULL; //!< of m_next: no event is pending
     static constexpr uint64_t VISITED = 0;  //!< of m_next: the cell runs
     /// Bit of the key of an event of a cell that ns3::Simulator scheduled: after the global ones
@@ -166,6 +189,30 @@ class CellLoop : public EventLoop
         return cell & m_colours;
     }
 
+    /// Constructor of the part of another thread.
+    /// @param threads of the loop. @param part index of the part.
+    CellLoop(PartRunner& threads, uint16_t part);
+
+    /// The part of the calling thread. ns3::Simulator asks the whole loop in all of them.
+    /// @return part.
+    CellLoop& Mine() const
+    {
+        return static_cast<CellLoop&>(*EventLoop::Peek());
+    }
+
+    /// Is it for the part of the calling thread to answer?
+    /// @return true if that is another one.
+    bool IsOfAnother() const
+    {
+        return m_threads && EventLoop::Peek() && EventLoop::Peek() != this;
+    }
+
+    template <class F>
+    void ForEachPart(F look) const;
+    void MoveCell(std::size_t cell, CellLoop& to);
+    void ForgetLast();
+    void Receive(std::size_t cell, const Entry& entry);
+    void InsertBeyond(uint16_t cell, const Entry& entry);
     uint16_t FindCell() const;
     void InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what);
     void InsertUnplaced(int64_t time, Key key, uintptr_t what);
@@ -178,16 +225,19 @@ class CellLoop : public EventLoop
     bool RunCells();
     bool MayStayInCells();
     uint64_t FirstOf(uint32_t colour);
+    uint64_t FirstOfOwn(uint32_t colour);
     void RunWindow(uint64_t first, uint64_t second);
     void RunInstants(uint64_t from, Entry limit);
     void RunAllUpTo(const Entry& limit);
     void RunUpTo(uint32_t colour, const Entry& limit);
+    void RunOwn(uint32_t colour, const Entry& limit);
     void Visit(std::size_t cell);
     void Happen(const Entry& entry);
 
     static CellLoop* s_cells; //!< the instance in use
 
     Time m_mostWindow;                  //!< attribute
+    uint32_t m_threadsFrom{0};          //!< attribute
     int64_t m_window{0};                //!< time steps; 0: one order
     uint32_t m_colours{0};              //!< 1: cells of two colours alternate
     bool m_inCells{false};              //!< events are in the heaps of cells, not in the wheel
@@ -210,12 +260,15 @@ class CellLoop : public EventLoop
     Ptr<EventImpl> m_last;  //!< the latest event of ns-3 that happened, see IsExpired
     /// In one order: cells of pending events of ns-3 that have one.
     std::unordered_map<const EventImpl*, uint16_t> m_cellOf;
-    End m_end{this};                   //!< of a run in one order
-    uint32_t m_visits{0};              //!< since the last decision
-    uint64_t m_eventsBefore{0};        //!< m_executed at the last decision
-    uint32_t m_reviews{FIRST_REVIEWS}; //!< how many reviews to keep one order
-    uint32_t m_reviewsLeft{0};         //!< of these, to come
-    bool m_leave{false};               //!< the wheel stopped to be left
+    End m_end{this};                          //!< of a run in one order
+    uint32_t m_visits{0};                     //!< since the last decision
+    uint64_t m_eventsBefore{0};               //!< m_executed at the last decision
+    uint32_t m_reviews{FIRST_REVIEWS};        //!< how many reviews to keep one order
+    uint32_t m_reviewsLeft{0};                //!< of these, to come
+    bool m_leave{false};                      //!< the wheel stopped to be left
+    std::unique_ptr<PartRunner> m_ownThreads; //!< or null: the calling one runs all cells
+    PartRunner* m_threads{nullptr};           //!< these, in every part
+    uint16_t m_part{0};                       //!< index of this part
 };
 
 } // namespace eventloop

@@ -53,7 +53,23 @@ class Place
     {
     }
 
-    /// @return the number of its cell; 0: it is no place.
+    /// The place of a mailbox: pushed into the event loop, it happens when no cell runs, so that
+    /// what it holds may move to a cell that another thread runs.
+    /// @param cell that cell. @return place, of no cell.
+    static Place OfMailbox(uint16_t cell)
+    {
+        Place place;
+        place.m_word = MAILBOX | cell;
+        return place;
+    }
+
+    /// @return the cell whose mailbox this is; 0: it is none.
+    uint16_t GetMailboxCell() const
+    {
+        return m_word >> 16 == MAILBOX >> 16 ? static_cast<uint16_t>(m_word) : 0;
+    }
+
+    /// @return the number of its cell; 0: it is no place, or that of a mailbox.
     uint16_t GetCell() const
     {
         return static_cast<uint16_t>(m_word >> 48);
@@ -92,6 +108,7 @@ class Place
 
   private:
     static constexpr uint64_t IS_PORT = 1ULL << 47;            //!< of m_word: else a number
+    static constexpr uint64_t MAILBOX = 1ULL << 32;            //!< of m_word, without a cell
     static constexpr uint64_t KINDS = MOST_KINDS - 1;          //!< its part of m_word
     static constexpr uint64_t PORTS = (IS_PORT - 1) & ~KINDS;  //!< its part of m_word
     static constexpr uint64_t PORT_NUMBERS = (1ULL << 37) - 1; //!< what Mix permutes

@@ -20,7 +20,7 @@ namespace eventloop
 
 NS_OBJECT_ENSURE_REGISTERED(EventLoop);
 
-EventLoop* EventLoop::s_current = nullptr;
+constinit thread_local EventLoop* EventLoop::s_current = nullptr;
 
 TypeId
 EventLoop::GetTypeId()
@@ -33,11 +33,21 @@ EventLoop::GetTypeId()
 }
 
 EventLoop::EventLoop()
-    : m_thread(std::this_thread::get_id())
 {
     m_first.fill(NONE);
     NS_ABORT_MSG_IF(s_current, "only one ns3::eventloop::EventLoop may exist at a time");
     s_current = this;
+}
+
+EventLoop::EventLoop(IsPart)
+{
+    m_first.fill(NONE);
+}
+
+EventLoop*
+EventLoop::Use()
+{
+    return std::exchange(s_current, this);
 }
 
 EventLoop::~EventLoop()
@@ -548,7 +558,7 @@ EventLoop::Stop(const Time& delay)
 EventLoop::Key
 EventLoop::MakeKey(uint32_t context)
 {
-    NS_ABORT_MSG_IF(std::this_thread::get_id() != m_thread,
+    NS_ABORT_MSG_IF(s_current != this,
                     "ns3::eventloop::EventLoop takes events from one thread only; choose another "
                     "SimulatorImplementationType");
     NS_ABORT_MSG_IF(context >= CONTEXT_MASK && context != NO_CONTEXT,

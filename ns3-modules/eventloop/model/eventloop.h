@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <thread>
 #include <vector>
 
 namespace ns3
@@ -55,7 +54,7 @@ class EventLoop : public SimulatorImpl
     EventLoop();
     ~EventLoop() override;
 
-    /// The event loop that ns3::Simulator uses.
+    /// The event loop of this thread: the one that ns3::Simulator uses, or its part for the thread.
     /// @return the event loop, or null if another implementation or none is in use.
     static EventLoop* Peek()
     {
@@ -127,7 +126,17 @@ class EventLoop : public SimulatorImpl
     uint64_t GetEventCount() const override;
 
   protected:
+    /// Says that a loop is the part of another one that runs in another thread.
+    struct IsPart
+    {
+    };
+
+    /// Constructor of such a part.
+    explicit EventLoop(IsPart);
     void DoDispose() override;
+    /// Let this be the loop that Peek() gives in the calling thread.
+    /// @return the one before, or null.
+    EventLoop* Use();
 
     using Entry = PendingEvent; //!< one event
 
@@ -212,7 +221,9 @@ class EventLoop : public SimulatorImpl
     Key MakeKey(uint32_t context);
     EventId Add(int64_t delay, uint32_t context, EventImpl* event);
 
-    static EventLoop* s_current; //!< the instance in use
+    /// The instance in use by the thread. Of the model that costs no more than an ordinary one; a
+    /// library that is loaded late has room for a few such variables.
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local EventLoop* s_current;
 
     std::unique_ptr<Entry[]> m_run;           //!< events of the current slot, the next one last
     std::size_t m_runSize{0};                 //!< number of these
@@ -233,7 +244,6 @@ class EventLoop : public SimulatorImpl
     uint32_t m_takenCount{0};              //!< slots taken since the last adaptation
     uint32_t m_widestSparse{WIDEST};       //!< upper bound of m_shift when slots hold few events
     std::list<EventId> m_atDestroy;        //!< events of ScheduleDestroy
-    std::thread::id m_thread;              //!< the only thread that may schedule
     std::array<uint32_t, N_SLOTS> m_first; //!< by slot: its first node
 };
 

@@ -8,10 +8,11 @@
 
 #include "eventloop-test-death.h"
 
-#include "ns3/eventloop-cell-loop.h"
+#include "ns3/eventloop-cell-threads.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -29,7 +31,9 @@
 
 using namespace ns3;
 using eventloop::CellLoop;
+using eventloop::CellThreads;
 using eventloop::DieBy;
+using eventloop::EventLoop;
 using eventloop::Occurrence;
 using eventloop::Place;
 
@@ -208,7 +212,10 @@ class Network
             const int64_t delay = least + static_cast<int64_t>(one.random() % 4) * 7;
             int64_t& last = other.lastArrival[node];
             last = std::max(last, m_loop.now() + delay);
-            other.items[node].push_back(one.state);
+            {
+                const std::scoped_lock lock(m_ofItems);
+                other.items[node].push_back(one.state);
+            }
             m_loop.push(last - m_loop.now(), other.inbound[node].get());
         }
         if (m_withNs3 && one.random() % 5 == 0)
@@ -223,8 +230,12 @@ class Network
     void Arrive(uint32_t node, uint32_t from)
     {
         Node& one = *m_nodes[node];
-        const uint64_t item = one.items[from].front();
-        one.items[from].pop_front();
+        uint64_t item = 0;
+        {
+            const std::scoped_lock lock(m_ofItems);
+            item = one.items[from].front();
+            one.items[from].pop_front();
+        }
         Note(node, item);
         if (one.random() % 2)
         {
@@ -259,6 +270,7 @@ class Network
     Loop m_loop;                                //!< executes the events
     bool m_withNs3;                             //!< use ns3::Simulator, too
     uint64_t m_most;                            //!< events of a node, about
+    std::mutex m_ofItems;                       //!< nodes of several threads exchange items
     std::vector<std::unique_ptr<Node>> m_nodes; //!< all
     std::unique_ptr<Event> m_global;            //!< sees all nodes
     uint64_t m_seen{0};                         //!< what it saw
@@ -287,6 +299,7 @@ struct Case
     uint64_t stopAfter{0};                      //!< events of node 3; 0: it does not stop
     std::function<int64_t()> earliest{nullptr}; //!< when it may stop
     uint64_t most{400};                         //!< events of a node, about
+    uint16_t threads{1};                        //!< that run the cells
 };
 
 /// Run under a CellLoop.
@@ -301,10 +314,11 @@ RunCells(const Case& run,
     Simulator::SetImplementation(loop);
     CellLoop* cells = CellLoop::Peek();
     Network network(run.seed,
-                    {[cells](int64_t delay, Occurrence* occurrence) {
-                         cells->Push(cells->GetTimeIn(delay), cells->TakeKey(), occurrence);
+                    {[](int64_t delay, Occurrence* occurrence) {
+                         EventLoop* mine = EventLoop::Peek();
+                         mine->Push(mine->GetTimeIn(delay), mine->TakeKey(), occurrence);
                      },
-                     [cells] { return cells->GetTimeStep(); }},
+                     [] { return EventLoop::Peek()->GetTimeStep(); }},
                     run.withNs3,
                     cellOf,
                     run.most);
@@ -314,6 +328,15 @@ RunCells(const Case& run,
         const int64_t earliest = network.GetEarliestReach();
         return run.earliest ? std::min(run.earliest(), earliest) : earliest;
     });
+    if (run.threads > 1)
+    {
+        loop->SetAttribute("ThreadsFrom", UintegerValue(0));
+        cells->SetThreads(
+            std::make_unique<CellThreads>(*cells,
+                                          run.threads,
+                                          std::vector<uint64_t>(Place::MOST_CELLS + 1, 1),
+                                          nullptr));
+    }
     cells->SetWindow(window, alternates);
     Simulator::Run();
     const End end{network.GetStates(),
@@ -416,6 +439,57 @@ class SameEndTest : public TestCase
                     NS_TEST_ASSERT_MSG_EQ((RunCells({seed, true}, grain, window, true) == ns3),
                                           true,
                                           "with events of ns3::Simulator, window " << window);
+                }
+            }
+        }
+    }
+};
+
+/// Any number of threads gives what one gives: who runs a cell changes nothing.
+class ThreadsTest : public TestCase
+{
+  public:
+    ThreadsTest()
+        : TestCase("Threads: the same events, in the same order within each cell")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint64_t seed = 1; seed <= 4; ++seed)
+        {
+            const End reference = RunReference(seed);
+            const End ns3 = RunCells({seed, true}, GRAINS.front(), 0);
+            for (const uint16_t threads : {2, 5})
+            {
+                Case plain{seed};
+                plain.threads = threads;
+                Case withNs3{seed, true};
+                withNs3.threads = threads;
+                for (const int64_t window : {int64_t{20}, LOOKAHEAD})
+                {
+                    const std::string where = "seed " + std::to_string(seed) + ", window " +
+                                              std::to_string(window) + ", threads " +
+                                              std::to_string(threads);
+                    for (const auto& grain : GRAINS)
+                    {
+                        NS_TEST_ASSERT_MSG_EQ((RunCells(plain, grain, window) == reference),
+                                              true,
+                                              where);
+                        NS_TEST_ASSERT_MSG_EQ((RunCells(withNs3, grain, window) == ns3),
+                                              true,
+                                              where);
+                    }
+                    for (const auto& grain : COLOURED)
+                    {
+                        NS_TEST_ASSERT_MSG_EQ((RunCells(plain, grain, window, true) == reference),
+                                              true,
+                                              where);
+                        NS_TEST_ASSERT_MSG_EQ((RunCells(withNs3, grain, window, true) == ns3),
+                                              true,
+                                              where);
+                    }
                 }
             }
         }
@@ -637,6 +711,7 @@ class CellLoopTestSuite : public TestSuite
         : TestSuite("eventloop-cell-loop", Type::UNIT)
     {
         AddTestCase(new SameEndTest, Duration::QUICK);
+        AddTestCase(new ThreadsTest);
         AddTestCase(new LongTest, Duration::QUICK);
         AddTestCase(new StopTest, Duration::QUICK);
         AddTestCase(new MisuseTest, Duration::QUICK);

@@ -133,6 +133,7 @@ main(int argc, char* argv[])
     uint32_t messages = 1;
     uint64_t buffer = 16'777'216;
     std::string trace;
+    uint32_t threads = 1;
     ns3::CommandLine command(__FILE__);
     command.AddValue("k", "ports a switch, even", k);
     command.AddValue("size", "payload of each message [B]", size);
@@ -142,6 +143,7 @@ main(int argc, char* argv[])
     command.AddValue("delay", "of every link, one way", delay);
     command.AddValue("flowControl", "TypeId on every port; empty: none", flowControl);
     command.AddValue("trace", "tables to record on change, as queue,pause", trace);
+    command.AddValue("threads", "that run the cells", threads);
     command.Parse(argc, argv);
     if (k < 2 || k % 2 == 1)
     {
@@ -150,6 +152,7 @@ main(int argc, char* argv[])
     }
 
     Simulation simulation(ns3::RngSeedManager::GetRun());
+    simulation.SetThreads(threads);
     // Sizes as in the other simulators that are compared: 1000 B of payload are 1048 B on the wire.
     simulation.SetAttribute("ns3::lossless::Port", "Overhead", "0");
     simulation.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(buffer));

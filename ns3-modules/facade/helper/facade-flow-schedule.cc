@@ -81,8 +81,12 @@ FlowSchedule::LateStart::Schedule(uint32_t flow, int64_t delay)
 void
 FlowSchedule::LateStart::Happen()
 {
-    m_schedule.m_idle.push_back(this); // it may be scheduled again at once
-    m_schedule.StartFlow(m_flow);
+    const uint32_t flow = m_flow;
+    {
+        const std::scoped_lock lock(m_schedule.m_mutex);
+        m_schedule.m_idle.push_back(this); // it may be scheduled again at once
+    }
+    m_schedule.StartFlow(flow);
 }
 
 FlowSchedule::Step&
@@ -189,6 +193,7 @@ void
 FlowSchedule::NotifyFinished(uint32_t flow)
 {
     const int64_t now = NowPs();
+    const std::scoped_lock lock(m_mutex);
     m_reached.push_back({flow, now});
     for (const uint32_t next : Release(m_reached))
     {

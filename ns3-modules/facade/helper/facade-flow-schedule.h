@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -155,16 +156,17 @@ class FlowSchedule
 
     const std::vector<Ptr<rdma::QueuePair>>& m_queuePairs; //!< by flow
     std::map<uint32_t, Starts> m_starts; //!< by host, where cells run on their own; else one
-    std::deque<LateStart> m_lateStarts;  //!< pending and idle ones
-    std::vector<LateStart*> m_idle;      //!< of these, those that are not pending
-    std::vector<Step> m_flows;           //!< by flow
-    std::vector<Step> m_points;          //!< by point
-    std::vector<Reached> m_reached;      //!< scratch memory of NotifyFinished
-    std::vector<uint32_t> m_released;    //!< last result of Release
-    bool m_crosses{false};               //!< CrossesCells, under eventloop::CellLoop
-    std::vector<uint32_t> m_ready;       //!< scratch memory of NoteReady
-    std::vector<Waiting> m_waiting;      //!< a heap
-    int64_t m_nextLook{0};               //!< when to compute its bounds anew (ps)
+    std::mutex m_mutex; //!< flows end in cells that several threads may run: of all that follows
+    std::deque<LateStart> m_lateStarts; //!< pending and idle ones
+    std::vector<LateStart*> m_idle;     //!< of these, those that are not pending
+    std::vector<Step> m_flows;          //!< by flow
+    std::vector<Step> m_points;         //!< by point
+    std::vector<Reached> m_reached;     //!< scratch memory of NotifyFinished
+    std::vector<uint32_t> m_released;   //!< last result of Release
+    bool m_crosses{false};              //!< CrossesCells, under eventloop::CellLoop
+    std::vector<uint32_t> m_ready;      //!< scratch memory of NoteReady
+    std::vector<Waiting> m_waiting;     //!< a heap
+    int64_t m_nextLook{0};              //!< when to compute its bounds anew (ps)
 };
 
 } // namespace facade

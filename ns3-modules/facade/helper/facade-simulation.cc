@@ -35,6 +35,9 @@ using lossless::Refuse;
 using lossless::RefuseNow;
 using lossless::Summary;
 
+/// A machine has no more cores.
+constexpr uint32_t MOST_THREADS = 1024;
+
 /// Everything that needs ns-3's headers.
 class Simulation::Impl
 {
@@ -43,6 +46,8 @@ class Simulation::Impl
     ~Impl();
     bool IsDone() const;
     void ChooseCells();
+    std::string FindThreadProblem();
+    bool MayDeadlock();
     const observe::Table& TableAt(uint32_t table) const;
     const observe::Table::AnyColumn& ColumnAt(uint32_t table, uint32_t column) const;
 
@@ -54,6 +59,7 @@ class Simulation::Impl
     observe::Table flows{"flow"};                     //!< result of every flow
     std::unique_ptr<observe::FabricPcapHelper> pcaps; //!< captures, or null
     bool silenced{false};                             //!< a host will pause forever
+    uint32_t threads{1};                              //!< see SetThreads
     bool cellsChosen{false};                          //!< see ChooseCells
     std::string oneCell;                              //!< why all is one cell; empty: it is not
     bool finished{false};                             //!< Finish was called
@@ -83,6 +89,37 @@ Simulation::Impl::IsDone() const
     return deadlocks->IsStopped() || traffic.GetProgress().IsDone();
 }
 
+/// What keeps several threads from running the cells, if several are asked for.
+/// @return the problem; empty: none.
+std::string
+Simulation::Impl::FindThreadProblem()
+{
+    if (threads == 1)
+    {
+        return {};
+    }
+    std::string obstacle = traffic.FindCellObstacle();
+    if (obstacle.empty())
+    {
+        obstacle = fabric->FindThreadObstacle();
+    }
+    if (obstacle.empty() && MayDeadlock())
+    {
+        obstacle = "deadlocks are judged, as paths of its messages form a cycle, or a host pauses "
+                   "for ever (run.oracle = false leaves that out)";
+    }
+    return obstacle.empty() ? ""
+                            : "run.threads is " + std::to_string(threads) + ", but " + obstacle +
+                                  ": such a run needs 1 thread";
+}
+
+/// Are deadlocks judged, and may there be any? @return true if so.
+bool
+Simulation::Impl::MayDeadlock()
+{
+    return deadlocks->IsOn() && (silenced || !traffic.RulesOutCycles());
+}
+
 /// At the first Run, let cells run on their own, unless something of the run needs one order of
 /// time.
 void
@@ -91,7 +128,7 @@ Simulation::Impl::ChooseCells()
     if (!cellsChosen)
     {
         cellsChosen = true;
-        const bool possible = deadlocks->IsOn() && (silenced || !traffic.RulesOutCycles());
+        const bool possible = MayDeadlock();
         std::string obstacle = traffic.FindCellObstacle();
         std::function<bool()> isQuiet;
         if (obstacle.empty() && possible)
@@ -103,6 +140,14 @@ Simulation::Impl::ChooseCells()
                                            : "deadlocks are judged, and " + unannounced +
                                                  " does not announce what it holds back";
             isQuiet = [&oracle] { return oracle.IsQuiet(); };
+        }
+        if (const std::string problem = FindThreadProblem(); !problem.empty())
+        {
+            RefuseNow(problem);
+        }
+        if (threads > 1)
+        {
+            fabric->RunInThreads(static_cast<uint16_t>(threads));
         }
         oneCell = fabric->RunInCells(obstacle, isQuiet);
         if (eventloop::CellLoop::Peek() && oneCell.empty() && !possible)
@@ -431,7 +476,19 @@ std::string
 Simulation::Check() const
 {
     m_impl->fabric->RequireBuilt("Check");
-    return m_impl->traffic.CheckWays() + m_impl->fabric->Check() + m_impl->traffic.Check();
+    const std::string threads = m_impl->FindThreadProblem();
+    return m_impl->traffic.CheckWays() + m_impl->fabric->Check() + m_impl->traffic.Check() +
+           (threads.empty() ? "" : threads + "\n");
+}
+
+void
+Simulation::SetThreads(uint32_t threads)
+{
+    if (threads == 0 || threads > MOST_THREADS)
+    {
+        Refuse("a run has 1 to ", MOST_THREADS, " threads, not ", threads);
+    }
+    m_impl->threads = threads;
 }
 
 std::string

@@ -83,6 +83,11 @@ class Simulation
     /// called, or chosen by the command line. Before anything is scheduled.
     void SetSimulator(const std::string& typeId);
 
+    /// Let several threads run one simulation, each a part of the network's cells: the results are
+    /// the same bytes. Before Run, which throws where a run needs one order of time, and says why.
+    /// @param threads number, from 1.
+    void SetThreads(uint32_t threads);
+
     /// Append a FlowControl to the chain of every port.
     /// @param typeId full TypeId name.
     void AddFlowControl(const std::string& typeId);

@@ -566,15 +566,21 @@ Traffic::RulesOutCycles()
         return false;
     }
     PathDependencies dependencies(m_fabric);
-    const auto add = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
-        dependencies.Add(from, to, header, m_fabric.GetRoutes().Trace(from, header));
+    const auto follow = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
+        const auto hops = m_fabric.GetRoutes().Trace(from, header);
+        dependencies.Add(from, to, header, hops);
+        return !hops.empty(); // else it does not arrive, perhaps as routes form a loop
     };
     for (const auto& queuePair : m_queuePairs)
     {
         const uint32_t src = queuePair->GetSource()->GetId();
         const uint32_t dst = queuePair->GetDestination()->GetId();
-        add(src, dst, queuePair->GetHeader());
-        add(dst, src, queuePair->GetAnswerHeader());
+        const bool arrives = follow(src, dst, queuePair->GetHeader()) &&
+                             follow(dst, src, queuePair->GetAnswerHeader());
+        if (!arrives && !queuePair->IsInside())
+        {
+            return false;
+        }
     }
     return dependencies.FindCycle().empty();
 }
@@ -898,7 +904,9 @@ Traffic::Report(Summary& summary) const
     summary["flows_finite"] = static_cast<double>(m_progress.finite);
     summary["flows_finished"] = static_cast<double>(m_progress.finished);
     summary["flows_unfinished"] = static_cast<double>(m_progress.finite - m_progress.finished);
-    summary["last_delivery_ps"] = static_cast<double>(m_progress.lastDelivery);
+    int64_t last = -1;
+    ForEachHost([&last](const Host& host) { last = std::max(last, host.GetDelivered().last); });
+    summary["last_delivery_ps"] = static_cast<double>(last);
     for (const auto& queuePair : m_queuePairs)
     {
         queuePair->Report(summary);
@@ -935,7 +943,9 @@ Traffic::Report(Summary& summary) const
 double
 Traffic::GetDeliveredShare() const
 {
-    const auto delivered = static_cast<double>(m_progress.delivered);
+    uint64_t bytes = 0;
+    ForEachHost([&bytes](const Host& host) { bytes += host.GetDelivered().bytes; });
+    const auto delivered = static_cast<double>(bytes);
     return m_finiteBytes > 0 ? delivered / m_finiteBytes : 1.0;
 }
 

@@ -11,6 +11,7 @@
 #include "ns3/config.h"
 #include "ns3/eventloop-cell-loop.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <cstdint>
 #include <random>
@@ -48,9 +49,13 @@ class WaitingFlowsTest : public TestCase
      * @param seed of all draws
      * @param window MostWindow of the loop
      * @param cells whether cells ran on their own
+     * @param threads that run the cells, while deadlocks are not judged; 0: one, and they are
      * @return what came
      */
-    static Found Simulate(uint64_t seed, const std::string& window, bool& cells)
+    static Found Simulate(uint64_t seed,
+                          const std::string& window,
+                          bool& cells,
+                          uint32_t threads = 0)
     {
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue(window));
         std::mt19937_64 random(seed);
@@ -129,6 +134,11 @@ class WaitingFlowsTest : public TestCase
                                 after.data(),
                                 delays.data(),
                                 static_cast<uint32_t>(waiters.size()));
+        if (threads > 0)
+        {
+            net.sim.SwitchOffOracle();
+            net.sim.SetThreads(threads);
+        }
         net.sim.Build();
         net.sim.Run(3'000 * US);
         Found found{{net.sim.Now()},
@@ -145,6 +155,7 @@ class WaitingFlowsTest : public TestCase
     void DoRun() override
     {
         uint32_t inCells = 0;
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(0));
         for (uint64_t seed = 1; seed <= 60; ++seed)
         {
             bool cells = false;
@@ -155,8 +166,17 @@ class WaitingFlowsTest : public TestCase
                 NS_TEST_ASSERT_MSG_EQ((found == one), true, "seed " << seed << ", " << window);
             }
             inCells += cells;
+            const Found alone = Simulate(seed, "1h", cells, 1);
+            for (const uint32_t threads : {2, 4})
+            {
+                const Found found = Simulate(seed, "1h", cells, threads);
+                NS_TEST_ASSERT_MSG_EQ((found == alone),
+                                      true,
+                                      "seed " << seed << ", " << threads << " threads");
+            }
         }
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(256));
         NS_TEST_EXPECT_MSG_GT(inCells, 30, "most of them need no one order");
     }
 };

@@ -81,7 +81,7 @@ class LlrProbe : public observe::SampledProbe
     {
         if (const Llr* retry = Find(port))
         {
-            m_columns.Append(port, cls);
+            const auto row = m_columns.Append(port, cls);
             m_bytes->push_back(retry->GetBuffer().GetBytes());
             m_repeated->push_back(static_cast<int64_t>(retry->GetBuffer().GetRepeated()));
             m_state->push_back(static_cast<uint8_t>(retry->GetState()));

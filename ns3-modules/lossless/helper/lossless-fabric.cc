@@ -8,6 +8,7 @@
 #include "lossless-fabric-audit.h"
 
 #include "ns3/config.h"
+#include "ns3/eventloop-cell-threads.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
@@ -732,12 +733,7 @@ Fabric::RunInCells(std::string obstacle, std::function<bool()> isQuiet)
     }
     if (obstacle.empty())
     {
-        obstacle = FindCellObstacle(m_nodes);
-    }
-    for (auto observer = m_observers.begin(); obstacle.empty() && observer != m_observers.end();
-         ++observer)
-    {
-        obstacle = (*observer)->GetCellObstacle();
+        obstacle = FindObstacle();
     }
     // What watches needs all cells at one time, and a message within a cell takes no less.
     const int64_t window = isQuiet ? m_cells.shortest : m_cells.window;
@@ -745,6 +741,72 @@ Fabric::RunInCells(std::string obstacle, std::function<bool()> isQuiet)
     loop->SetWatch(std::move(isQuiet));
     loop->SetWindow(obstacle.empty() ? window : 0, alternates);
     return obstacle;
+}
+
+/// What needs all nodes in one order of time. @return the first such thing; empty: none.
+std::string
+Fabric::FindObstacle() const
+{
+    std::string obstacle = FindCellObstacle(m_nodes);
+    for (auto observer = m_observers.begin(); obstacle.empty() && observer != m_observers.end();
+         ++observer)
+    {
+        obstacle = (*observer)->GetCellObstacle();
+    }
+    return obstacle;
+}
+
+std::string
+Fabric::FindThreadObstacle() const
+{
+    if (std::string obstacle = FindObstacle(); !obstacle.empty())
+    {
+        return obstacle;
+    }
+    if (!eventloop::CellLoop::Peek())
+    {
+        return "the event loop is none with cells";
+    }
+    if (m_cells.window == 0)
+    {
+        return "the network is a single cell, a switch and its hosts";
+    }
+    for (const auto& node : m_nodes)
+    {
+        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+        {
+            if (node->GetPort(index).HasRetry())
+            {
+                return "link-level retry looks at both ends of a link";
+            }
+        }
+    }
+    return {};
+}
+
+void
+Fabric::RunInThreads(uint16_t threads)
+{
+    std::vector<uint64_t> loads(1);
+    for (const auto& node : m_nodes)
+    {
+        loads.resize(std::max<std::size_t>(loads.size(), node->GetCell() + std::size_t{1}));
+        loads[node->GetCell()] += node->GetNPorts();
+    }
+    const auto tellPorts = [this](const std::vector<uint16_t>& threadOf) {
+        for (const auto& node : m_nodes)
+        {
+            const uint16_t mine = threadOf[node->GetCell()];
+            for (uint16_t index = 0; index < node->GetNPorts(); ++index)
+            {
+                Port& port = node->GetPort(index);
+                port.SetApart(threadOf[m_nodes[port.GetPeer().GetNodeId()]->GetCell()] != mine);
+            }
+        }
+    };
+    eventloop::CellLoop* loop = eventloop::CellLoop::Peek();
+    loop->SetThreads(
+        std::make_unique<eventloop::CellThreads>(*loop, threads, std::move(loads), tellPorts));
 }
 
 bool

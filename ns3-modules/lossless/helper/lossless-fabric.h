@@ -211,6 +211,13 @@ class Fabric : public Object
      * @return what stands in the way; empty: nothing, or the event loop is another.
      */
     std::string RunInCells(std::string obstacle, std::function<bool()> isQuiet = nullptr);
+    /// Let several threads run the cells. Precondition: nothing stands in the way of cells, and
+    /// RunInCells has not been called.
+    /// @param threads number of threads, from 2.
+    void RunInThreads(uint16_t threads);
+    /// What keeps several threads from running the cells. Precondition: built.
+    /// @return the first such thing; empty: nothing that this fabric knows.
+    std::string FindThreadObstacle() const;
     /// Do links, routes or nodes change while it runs?
     /// @return true after FailLink or DivertRoute for a time after 0.
     bool Changes() const;
@@ -243,6 +250,7 @@ class Fabric : public Object
     };
 
     void CheckSimulator() const;
+    std::string FindObstacle() const;
     void NameParallelLinks();
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
     Ptr<Port> MakePort();

@@ -149,6 +149,7 @@ class EventStream : private eventloop::Occurrence
     {
     }
 
+    using Occurrence::GetPlace;
     using Occurrence::SetPlace;
 
     /// Send an item.
@@ -206,6 +207,32 @@ class EventStream : private eventloop::Occurrence
         return m_count;
     }
 
+  protected:
+    /// Constructor of what is no wire itself, see EventMailbox.
+    /// @param function to call at its time.
+    explicit EventStream(Occurrence::Function function)
+        : Occurrence(function)
+    {
+    }
+
+    /// Let all items arrive by another stream, at their times.
+    /// @param other the other stream.
+    void MoveTo(EventStream& other)
+    {
+        for (; m_count > 0; --m_count)
+        {
+            other.Append(m_ring[m_first]);
+            m_first = (m_first + 1) & (m_size - 1);
+        }
+    }
+
+    /// The stream whose time has come.
+    /// @param occurrence its base. @return stream.
+    static EventStream* Of(Occurrence* occurrence)
+    {
+        return static_cast<EventStream*>(occurrence);
+    }
+
   private:
     /// An item and its arrival time.
     struct Arrival
@@ -218,6 +245,20 @@ class EventStream : private eventloop::Occurrence
     static void Happen(Occurrence* occurrence)
     {
         static_cast<EventStream*>(occurrence)->ArriveInLoop();
+    }
+
+    void Append(const Arrival& arrival)
+    {
+        if (m_count == m_size)
+        {
+            Grow();
+        }
+        m_ring[(m_first + m_count) & (m_size - 1)] = arrival;
+        if (m_count++ == 0)
+        {
+            SetSubject(arrival.item);
+            eventloop::EventLoop::Peek()->Push(arrival.time, arrival.key, this);
+        }
     }
 
     void ArriveInLoop()
@@ -252,11 +293,45 @@ class EventStream : private eventloop::Occurrence
         m_first = 0;
     }
 
-    T* m_object;                       //!< whom to call
+    T* m_object{nullptr};              //!< whom to call
     std::unique_ptr<Arrival[]> m_ring; //!< items, from m_first on
     uint32_t m_size{0};                //!< capacity, a power of two
     uint32_t m_first{0};               //!< index of the first item
     uint32_t m_count{0};               //!< number of items
+};
+
+/**
+ * @ingroup lossless
+ * @brief Takes the place of a stream towards a node that another thread may simulate: what is sent
+ * meanwhile moves into the stream when neither thread is at work.
+ *
+ * @tparam T see EventStream
+ * @tparam Item see EventStream
+ * @tparam FUNCTION see EventStream
+ */
+template <class T, class Item, void (T::*FUNCTION)(Item*)>
+class EventMailbox : public EventStream<T, Item, FUNCTION>
+{
+    using Stream = EventStream<T, Item, FUNCTION>;
+
+  public:
+    /// Constructor.
+    /// @param stream the stream, which has a place and must outlive it.
+    explicit EventMailbox(Stream& stream)
+        : Stream(&EventMailbox::Empty),
+          m_stream(stream)
+    {
+        this->SetPlace(eventloop::Place::OfMailbox(stream.GetPlace().GetCell()));
+    }
+
+  private:
+    static void Empty(eventloop::Occurrence* occurrence)
+    {
+        auto* mailbox = static_cast<EventMailbox*>(Stream::Of(occurrence));
+        mailbox->MoveTo(mailbox->m_stream);
+    }
+
+    Stream& m_stream; //!< where items arrive
 };
 
 } // namespace lossless

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -20,6 +22,49 @@ namespace lossless
 
 namespace
 {
+
+/// Free records that any thread may take: where frames go one way, one thread has all.
+template <class T>
+class Depot
+{
+  public:
+    /// Move some free records of a thread here.
+    /// @param free those of the thread. @param count how many.
+    void Give(std::vector<T*>& free, std::size_t count)
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_free.insert(m_free.end(), free.end() - static_cast<std::ptrdiff_t>(count), free.end());
+        free.resize(free.size() - count);
+    }
+
+    /// Move some to a thread.
+    /// @param free those of the thread. @param most how many.
+    void Take(std::vector<T*>& free, std::size_t most)
+    {
+        const std::scoped_lock lock(m_mutex);
+        const std::size_t count = std::min(most, m_free.size());
+        free.insert(free.end(), m_free.end() - static_cast<std::ptrdiff_t>(count), m_free.end());
+        m_free.resize(m_free.size() - count);
+    }
+
+    void Clear()
+    {
+        m_free.clear();
+    }
+
+  private:
+    std::mutex m_mutex;     //!< of the list
+    std::vector<T*> m_free; //!< the records
+};
+
+/// The depot of one kind of record.
+template <class T>
+Depot<T>&
+GetDepot()
+{
+    static Depot<T> depot;
+    return depot;
+}
 
 /// Pool of one kind of record, allocated in chunks that are never moved.
 template <class T>
@@ -50,6 +95,10 @@ class Pool
     {
         m_free.push_back(item);
         --m_live;
+        if (m_free.size() == MOST_FREE) [[unlikely]]
+        {
+            GetDepot<T>().Give(m_free, MOST_FREE / 2);
+        }
     }
 
     uint64_t GetLive() const
@@ -75,13 +124,20 @@ class Pool
         m_chunks.clear();
         m_free.clear();
         m_live = 0;
+        GetDepot<T>().Clear();
     }
 
   private:
-    static constexpr std::size_t CHUNK = 1024; //!< records per chunk
+    static constexpr std::size_t CHUNK = 1024;           //!< records per chunk
+    static constexpr std::size_t MOST_FREE = 32 * CHUNK; //!< that a thread keeps
 
-    void Grow()
+    [[gnu::noinline]] void Grow()
     {
+        GetDepot<T>().Take(m_free, MOST_FREE / 2);
+        if (!m_free.empty())
+        {
+            return;
+        }
         m_chunks.push_back(std::make_unique<T[]>(CHUNK));
         for (std::size_t i = CHUNK; i > 0; --i)
         {
@@ -97,25 +153,86 @@ class Pool
 static_assert(sizeof(Frame) == 128 && std::is_trivially_copyable_v<Frame>,
               "a frame is two cache lines, copied as bytes");
 
+/// The records of a thread. They may be given back in another one.
+struct Pools
+{
+    Pool<Frame> frames;          //!< frames
+    Pool<ControlFrame> controls; //!< contents of control frames
+    Pool<Telemetry> telemetries; //!< telemetry of frames
+};
+
+/// All pools, for as long as the process lives.
+struct AllPools
+{
+    std::mutex mutex;                        //!< of the lists
+    std::vector<std::unique_ptr<Pools>> all; //!< every one
+    std::vector<Pools*> free;                //!< of threads that have ended
+};
+
+AllPools&
+GetAllPools()
+{
+    static AllPools pools;
+    return pools;
+}
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local Pools* t_pools = nullptr;
+
+/// Gives the pools of a thread back when it ends.
+struct Lease
+{
+    ~Lease()
+    {
+        AllPools& pools = GetAllPools();
+        const std::scoped_lock lock(pools.mutex);
+        pools.free.push_back(std::exchange(t_pools, nullptr));
+    }
+};
+
+/// Find pools for a thread that has none.
+[[gnu::noinline]] [[gnu::cold]] void
+TakePools()
+{
+    AllPools& pools = GetAllPools();
+    const std::scoped_lock lock(pools.mutex);
+    if (pools.free.empty())
+    {
+        pools.all.push_back(std::make_unique<Pools>());
+        pools.free.push_back(pools.all.back().get());
+    }
+    t_pools = pools.free.back();
+    pools.free.pop_back();
+    thread_local Lease lease;
+    static_cast<void>(lease);
+}
+
+/// The pools of the calling thread. @return pools.
+Pools&
+Mine()
+{
+    if (!t_pools) [[unlikely]]
+    {
+        TakePools();
+    }
+    return *t_pools;
+}
+
 Pool<Frame>&
 Frames()
 {
-    static Pool<Frame> pool;
-    return pool;
+    return Mine().frames;
 }
 
 Pool<ControlFrame>&
 ControlFrames()
 {
-    static Pool<ControlFrame> pool;
-    return pool;
+    return Mine().controls;
 }
 
 Pool<Telemetry>&
 Telemetries()
 {
-    static Pool<Telemetry> pool;
-    return pool;
+    return Mine().telemetries;
 }
 
 /// A scheme's share of Frame::scheme.
@@ -220,13 +337,23 @@ FramePool::Give(Frame* frame)
 uint64_t
 FramePool::GetLive()
 {
-    return Frames().GetLive();
+    uint64_t live = 0; // of one pool perhaps negative, modulo 2^64
+    for (const auto& pools : GetAllPools().all)
+    {
+        live += pools->frames.GetLive();
+    }
+    return live;
 }
 
 uint64_t
 FramePool::GetLiveTelemetry()
 {
-    return Telemetries().GetLive();
+    uint64_t live = 0;
+    for (const auto& pools : GetAllPools().all)
+    {
+        live += pools->telemetries.GetLive();
+    }
+    return live;
 }
 
 uint32_t
@@ -267,16 +394,19 @@ FramePool::Close()
 void
 FramePool::Clear()
 {
-    Frames().ForEach([](Frame& frame) {
-        if (frame.packet)
-        {
-            frame.packet->Unref();
-        }
-    });
-    Frames().Clear();
-    ControlFrames().Clear();
+    for (const auto& pools : GetAllPools().all)
+    {
+        pools->frames.ForEach([](Frame& frame) {
+            if (frame.packet)
+            {
+                frame.packet->Unref();
+            }
+        });
+        pools->frames.Clear();
+        pools->controls.Clear();
+        pools->telemetries.Clear();
+    }
     g_shares.clear();
-    Telemetries().Clear();
 }
 
 } // namespace lossless

@@ -195,7 +195,8 @@ struct Departure
  * @ingroup lossless
  * @brief Allocates and recycles frames without a heap allocation for each.
  *
- * One pool per process, as there is one simulation per process.
+ * One pool per thread, as there is one simulation per process; a frame may be given back in another
+ * thread than it was taken.
  */
 class FramePool
 {

@@ -145,6 +145,7 @@ SampledProbe::SamplesStart() const
 void
 PortColumns::Open(Table& table)
 {
+    m_table = &table;
     // when
     m_time = table.Add<int64_t>("time_ps");
     // the node, by its place in `nodes` of summary.json
@@ -156,13 +157,15 @@ PortColumns::Open(Table& table)
     table.SetOrder(m_time, m_node);
 }
 
-void
+std::unique_lock<std::mutex>
 PortColumns::Append(const Port& port, uint8_t cls)
 {
+    std::unique_lock<std::mutex> row = m_table->BeginRow();
     m_time->push_back(lossless::NowPs());
     m_node->push_back(port.GetNodeId());
     m_peer->push_back(port.GetNeighbour());
     m_cls->push_back(cls);
+    return row;
 }
 
 Recorder::Recorder(lossless::Fabric& fabric)
@@ -209,7 +212,8 @@ Recorder::Find(const std::string& table)
     }
     Ptr<Probe> probe = m_fabric.Make<Probe>(fills);
     m_probes[table] = probe;
-    probe->Open(m_fabric, AddTable(table));
+    probe->SetTable(AddTable(table));
+    probe->Open(m_fabric, *m_tables.back());
     return *probe;
 }
 

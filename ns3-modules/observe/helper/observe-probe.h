@@ -47,6 +47,13 @@ class Probe : public Object
     /// @param type the type. @return its name.
     static std::string TableOf(TypeId type);
 
+    /// Say which table it fills, before Open.
+    /// @param table the table.
+    void SetTable(Table& table)
+    {
+        m_table = &table;
+    }
+
     /// Start: add columns and connect to network-wide trace sources. Called once.
     /// @param fabric the network; it outlives the probe. @param table the table, empty.
     virtual void Open(lossless::Fabric& fabric, Table& table) = 0;
@@ -58,6 +65,13 @@ class Probe : public Object
     virtual void Finish();
 
   protected:
+    /// See Table::BeginRow.
+    /// @return to be kept until the row is complete, and while what the probe knows is changed.
+    [[nodiscard]] std::unique_lock<std::mutex> BeginRow()
+    {
+        return m_table->BeginRow();
+    }
+
     /// Those of the requested classes of a port that were not requested before.
     /// @param port the port. @param classes mask. @return mask.
     uint32_t Claim(const lossless::Port& port, uint32_t classes);
@@ -86,6 +100,7 @@ class Probe : public Object
     }
 
   private:
+    Table* m_table{nullptr};                             //!< see SetTable
     std::map<const lossless::Port*, uint32_t> m_watched; //!< classes
 };
 
@@ -132,10 +147,11 @@ class PortColumns
     /// @param table the table.
     void Open(Table& table);
     /// Append the leading values of a row, with the current time.
-    /// @param port node and peer. @param cls class.
-    void Append(const lossless::Port& port, uint8_t cls);
+    /// @param port node and peer. @param cls class. @return see Table::BeginRow.
+    [[nodiscard]] std::unique_lock<std::mutex> Append(const lossless::Port& port, uint8_t cls);
 
   private:
+    Table* m_table{nullptr};                 //!< the table
     ColumnValues<int64_t>* m_time{nullptr};  //!< ps
     ColumnValues<uint32_t>* m_node{nullptr}; //!< number
     ColumnValues<uint32_t>* m_peer{nullptr}; //!< number

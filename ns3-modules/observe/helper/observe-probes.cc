@@ -88,7 +88,7 @@ class BytesProbe : public SampledProbe
 
     void Write(const Port& port, uint8_t cls, int64_t bytes)
     {
-        m_columns.Append(port, cls);
+        const auto row = m_columns.Append(port, cls);
         m_bytes->push_back(bytes);
     }
 
@@ -167,7 +167,7 @@ class BufferProbe : public SampledProbe
   private:
     void Write(const Port& port, uint8_t cls, int64_t priv, int64_t shared, int64_t headroom)
     {
-        m_columns.Append(port, cls);
+        const auto row = m_columns.Append(port, cls);
         m_private->push_back(priv);
         m_shared->push_back(shared);
         m_headroom->push_back(headroom);
@@ -252,7 +252,7 @@ class RateProbe : public SampledProbe
 
     void Write(const Port& port, uint8_t cls, int64_t rx, int64_t tx)
     {
-        m_columns.Append(port, cls);
+        const auto row = m_columns.Append(port, cls);
         m_rx->push_back(rx);
         m_tx->push_back(tx);
     }
@@ -332,6 +332,7 @@ class PauseProbe : public Probe
         {
             return;
         }
+        const auto row = BeginRow();
         const Key key{port.GetNodeId(), port.GetIndex(), cls, side};
         if (on)
         {
@@ -405,6 +406,7 @@ class DropProbe : public Probe
                 const Frame& frame,
                 lossless::DropCause cause)
     {
+        const auto row = BeginRow();
         m_time->push_back(NowPs());
         m_node->push_back(node->GetId());
         m_peer->push_back(frame.ingress < node->GetNPorts()
@@ -466,6 +468,7 @@ class ControlProbe : public Probe
     {
         if (frame.control && (GetWatched(port) & frame.control->classes))
         {
+            const auto row = BeginRow();
             m_time->push_back(NowPs());
             m_node->push_back(port.GetNodeId());
             m_peer->push_back(port.GetNeighbour());
@@ -521,6 +524,7 @@ class ControlValueProbe : public Probe
         {
             return;
         }
+        const auto row = BeginRow();
         ForEachClass(classes & frame.control->classes, [&](uint8_t cls) {
             m_time->push_back(NowPs());
             m_node->push_back(port.GetNodeId());
@@ -599,6 +603,7 @@ class FrameProbe : public Probe
 
     void Record(const Port& port, const Frame& frame)
     {
+        const auto row = BeginRow();
         m_time->push_back(NowPs());
         m_node->push_back(port.GetNodeId());
         m_peer->push_back(port.GetNeighbour());
@@ -694,6 +699,7 @@ class FlowLinkProbe : public Probe
     void Record(const Port& port, const Frame& frame, Places& places)
     {
         const int64_t now = NowPs();
+        const auto lock = BeginRow();
         const auto [place, isNew] = places.try_emplace(frame.flow, m_rows.size());
         if (isNew)
         {

@@ -5,6 +5,8 @@
  */
 #include "observe-table.h"
 
+#include "ns3/eventloop-cell-loop.h"
+
 #include <limits>
 #include <numeric>
 
@@ -12,6 +14,13 @@ namespace ns3
 {
 namespace observe
 {
+
+std::unique_lock<std::mutex>
+Table::BeginRow()
+{
+    const eventloop::CellLoop* loop = eventloop::CellLoop::Peek();
+    return loop && loop->HasThreads() ? std::unique_lock(m_mutex) : std::unique_lock<std::mutex>();
+}
 
 void
 Table::Sort()

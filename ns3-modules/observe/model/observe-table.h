@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -234,6 +235,11 @@ class Table
         return values;
     }
 
+    /// Keep other threads from appending while a row is appended. Every probe that records what
+    /// happens at a node calls it, as several threads may simulate the nodes.
+    /// @return to be kept until the row is complete, and while what the probe knows is changed.
+    [[nodiscard]] std::unique_lock<std::mutex> BeginRow();
+
     /// Say by which columns it is sorted; without, its rows stay in the order of the events.
     /// @param time a column, in which the rows of each node are in order.
     /// @param node a column: the node where the event of a row happened.
@@ -273,6 +279,7 @@ class Table
 
   private:
     std::string m_name;                                //!< name
+    std::mutex m_mutex;                                //!< see BeginRow
     std::vector<std::unique_ptr<AnyColumn>> m_columns; //!< columns
     const ColumnValues<int64_t>* m_time{nullptr};      //!< see SetOrder
     const ColumnValues<uint32_t>* m_node{nullptr};     //!< see SetOrder

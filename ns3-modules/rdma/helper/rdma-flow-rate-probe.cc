@@ -56,7 +56,8 @@ class FlowRateProbe : public observe::Probe
   private:
     void Record(QueuePair* queuePair, uint32_t flow, uint64_t rate)
     {
-        m_columns.Append(queuePair->GetSource()->GetPort(0), queuePair->GetDemand().cls);
+        const auto row =
+            m_columns.Append(queuePair->GetSource()->GetPort(0), queuePair->GetDemand().cls);
         m_flow->push_back(flow);
         m_rate->push_back(static_cast<int64_t>(rate));
     }

@@ -586,8 +586,8 @@ Host::GetReceiveInterval() const
 void
 Host::NoteDelivery(uint64_t bytes)
 {
-    m_progress->lastDelivery = std::max(m_progress->lastDelivery, NowPs());
-    m_progress->delivered += bytes;
+    m_delivered.last = NowPs();
+    m_delivered.bytes += bytes;
 }
 
 void

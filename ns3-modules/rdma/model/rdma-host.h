@@ -15,6 +15,7 @@
 #include "ns3/random-variable-stream.h"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <queue>
 #include <vector>
@@ -24,16 +25,14 @@ namespace ns3
 namespace rdma
 {
 
-/// Totals shared by the hosts of a fabric.
+/// Totals shared by the hosts of a fabric, which several threads may simulate.
 struct Progress
 {
-    int64_t lastDelivery{-1}; //!< time of the last data received in order (ps); -1: none yet
-    uint64_t finished{0};     //!< messages received completely
-    uint64_t acknowledged{0}; //!< messages acknowledged at their senders
-    uint64_t finite{0};       //!< number of finite messages
-    uint64_t delivered{0};    //!< payload of these that was delivered (bytes)
-    bool stopWhenDone{false}; //!< stop the simulator when all are done
-    bool untilAcked{false};   //!< done means acknowledged; otherwise received completely
+    std::atomic<uint64_t> finished{0};     //!< messages received completely
+    std::atomic<uint64_t> acknowledged{0}; //!< messages acknowledged at their senders
+    uint64_t finite{0};                    //!< number of finite messages
+    bool stopWhenDone{false};              //!< stop the simulator when all are done
+    bool untilAcked{false}; //!< done means acknowledged; otherwise received completely
     Callback<void, uint32_t>
         whenFinished; //!< called for each flow received completely; may be null
 
@@ -59,6 +58,13 @@ struct Progress
 class Host : public QueuePairOwner, public lossless::FrameSource
 {
   public:
+    /// What a host has received of all messages.
+    struct Delivered
+    {
+        int64_t last{-1};  //!< time of the last data received in order (ps); -1: none yet
+        uint64_t bytes{0}; //!< payload of finite messages
+    };
+
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     Host();
@@ -85,6 +91,13 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Activate(SendQueue& queue) final;
     void Forget(SendQueue& queue) final;
     void NoteDelivery(uint64_t bytes) final;
+
+    /// What it has received. @return totals.
+    const Delivered& GetDelivered() const
+    {
+        return m_delivered;
+    }
+
     void NoteFinished(uint32_t flow) final;
     void NoteAcknowledged(uint32_t flow) final;
     void NotifyLeft(const lossless::Frame& frame) override;
@@ -166,6 +179,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
 
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow
     Progress* m_progress{nullptr};                            //!< shared totals
+    Delivered m_delivered;                                    //!< what it has received
     Callback<void> m_linkCallback; //!< called for changes of its link; may be null
     uint32_t m_largestFrame{0};    //!< bytes
     std::array<Line, lossless::N_CLASSES> m_readyLines{}; //!< flows that may send, by class

@@ -16,6 +16,7 @@ from pyorch.base.paths import Paths
 from pyorch.base.reading import is_folder
 from pyorch.base.units import duration
 from pyorch.engine import LocalEngine
+from pyorch.engine.cores import threads_of
 from pyorch.engine.manifest import digest_of_head, index_manifest, write_manifest
 from pyorch.engine.preflight import refuse
 from pyorch.engine.slurm import state as states
@@ -160,8 +161,10 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
             missing = todo.missing
             if not missing:
                 return None
-            _check_networks(plan, list(missing.values()))
+            specs, cores = list(missing.values()), settings.cores_per_job
             packing = _packing(plan, settings, asked.runs_per_job, len(missing))
+            threads = threads_of(specs, cores, packing.runs, "its job has, by cores_per_job,")
+            _check_networks(plan, specs)
             told(packing.line)
             # the experiment as named, but a file by a path that holds in every folder
             paths = plan.store.paths
@@ -172,7 +175,7 @@ def submit(asked: Asked, told: Callable[[str], object] = lambda _: None) -> Sent
                 "overrides": tuple(asked.overrides),
                 "seeds": asked.seeds,
             }
-            submission = _prepare(plan, missing, packing, settings, typed)
+            submission = _prepare(plan, missing, packing, threads, settings, typed)
             root = plan.store.paths.root
             submission = _send(submission, settings, slurm, len(missing), limit, root)
     except AwayError as error:
@@ -256,10 +259,11 @@ def _prepare(
     plan: Plan,
     missing: Mapping[str, RunSpec],
     packing: Packing,
+    threads: int,
     settings: Settings,
     fields: Mapping[str, object],
 ) -> Submission:
-    """Write the folder of a submission. Raises OSError when the disk refuses."""
+    """Write the folder of a submission. threads: of each run. Raises OSError of the disk."""
     plan.store.prepare()
     fingerprint = plan.build.fingerprint
     submission = create(
@@ -271,7 +275,8 @@ def _prepare(
         time_s=settings.time_s,
         **fields,
     )
-    write_manifest(submission.manifest, list(missing.values()), fingerprint, plan.build.folder)
+    specs = list(missing.values())
+    write_manifest(submission.manifest, specs, fingerprint, plan.build.folder, threads)
     index_manifest(submission.manifest)
     head = digest_of_head(submission.manifest)
     # names of files need not be UTF-8

@@ -26,6 +26,7 @@ from pyorch.base.files import telling
 from pyorch.base.paths import RunPaths, default_paths
 from pyorch.build.info import BuildInfo
 from pyorch.engine.base import RUN_STORAGE, RUN_UNFIT, BatchResult
+from pyorch.engine.cores import threads_of
 from pyorch.engine.local import LocalEngine
 from pyorch.engine.manifest import Manifest, read_runs
 from pyorch.engine.progress import SLICES, read_heartbeat
@@ -196,7 +197,8 @@ def do_runs(
     }
     taken = [spec for spec in missing if spec.hash(build.fingerprint) in signs]
     free = [spec for spec in missing if spec.hash(build.fingerprint) not in signs]
-    engine = LocalEngine(store, jobs)
+    threads = threads_of(missing, jobs, len(missing), "its job has")
+    engine = LocalEngine(store, max(1, jobs // threads))
     first = _forget_ended(engine.run(free, build), store)
     if not taken or first.interrupted or first.storage_failed:
         return replace(first, left=first.left + len(taken))

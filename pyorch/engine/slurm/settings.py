@@ -139,8 +139,9 @@ class Settings(BaseModel):
     """Settings of all jobs; the description of a field states the values of its key.
 
     time_s: time limit; mem: memory per job, in Slurm's format; max_running: parallel jobs;
-    cores_per_job: parallel runs in one job; job_overhead_s: cost of scheduling and starting a job
-    here; run_time_s: duration of a run, used until one is done; setup: shell lines before anything
+    cores_per_job: parallel runs in one job, or threads of a run; job_overhead_s: cost of
+    scheduling and starting a job here; run_time_s: duration of a run, used until one is done;
+    setup: shell lines before anything
     else; options: further options of sbatch. file: the settings file, if any.
     """
 

@@ -92,6 +92,18 @@ class Port : public LinkEnd
     /// Tell its events where they belong. Precondition: attached.
     /// @param cell of its node, see eventloop::CellLoop.
     void SetCell(uint16_t cell);
+    /// Say whether the peer is in a cell that another thread runs, so that what is sent goes
+    /// through mailboxes. Between windows, see eventloop::CellThreads. Precondition: SetCell was
+    /// called.
+    /// @param apart true if it is.
+    void SetApart(bool apart);
+
+    /// Does it repeat damaged frames by link-level retry? @return true if so.
+    bool HasRetry() const
+    {
+        return m_retry;
+    }
+
     /// Append a flow control to the chain, before the port has started.
     /// @param flowControl a new instance; its roles are registered here.
     void AddFlowControl(Ptr<FlowControl> flowControl);
@@ -357,6 +369,9 @@ class Port : public LinkEnd
     void DoDispose() override;
 
   private:
+    /// Wires towards a peer that another thread simulates.
+    struct Mailboxes;
+
     /// How a control frame is sent.
     enum class Way : uint8_t
     {
@@ -395,6 +410,9 @@ class Port : public LinkEnd
         }
     }
 
+    using Wire = EventStream<Port, Frame, &Port::Arrive>;
+    using IdealWire = EventStream<Port, Frame, &Port::Obey>;
+
     bool IsIngressWatched() const
     {
         return m_chain.CountsBytes() || !m_ingressTrace.IsEmpty();
@@ -402,6 +420,7 @@ class Port : public LinkEnd
 
     // Accessed for every transmitted frame, kept in few cache lines
     PortOwner* m_node{nullptr};           //!< owner
+    Wire* m_outbound{nullptr};            //!< towards the other end
     Port* m_peer{nullptr};                //!< other end
     bool m_up{true};                      //!< link state
     bool m_busy{false};                   //!< transmitting
@@ -421,17 +440,19 @@ class Port : public LinkEnd
     Counters m_counters;                                       //!< totals
 
     // Accessed for every received frame
-    EventStream<Port, Frame, &Port::Arrive> m_inbound;            //!< on the wire towards this port
+    Wire m_inbound;                                               //!< towards this port
     TracedCallback<const Port&, const Frame&> m_receiveTrace;     //!< Receive
     TracedCallback<const Port&, uint8_t, int64_t> m_ingressTrace; //!< IngressBytes
     FlowControlChain m_chain;                                     //!< of flow controls
 
     // Control frames and pauses
-    EventStream<Port, Frame, &Port::Obey> m_pending; //!< received, not yet in effect
-    EventStream<Port, Frame, &Port::Obey> m_ideal;   //!< ideal ones in flight
-    int64_t m_controlDelayPs{0};                     //!< GetControlDelay
-    ReusableEvent<Port> m_wake;                      //!< a queue may be sent from now
-    int64_t m_wakeAt{NEVER};                         //!< earliest pending wake-up (ps)
+    IdealWire m_pending;                    //!< received, not yet in effect
+    IdealWire m_ideal;                      //!< ideal ones in flight
+    IdealWire* m_idealOutbound{nullptr};    //!< towards the other end
+    std::unique_ptr<Mailboxes> m_mailboxes; //!< see SetApart; null until it is apart
+    int64_t m_controlDelayPs{0};            //!< GetControlDelay
+    ReusableEvent<Port> m_wake;             //!< a queue may be sent from now
+    int64_t m_wakeAt{NEVER};                //!< earliest pending wake-up (ps)
 
     // Constants
     uint32_t m_neighbour{ALL_NODES}; //!< GetNeighbour, if SetNeighbour was called
