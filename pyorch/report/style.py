@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
+
+from pyorch.base.lazy import Later
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,13 +72,6 @@ RC: dict[str, Any] = {
 }
 
 
-class _Late(ModuleType):
-    """A module that is loaded on first use."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
-
-
 @cache
 def seaborn() -> Any:
     """Return seaborn, loaded without scipy unless that is loaded already.
@@ -88,7 +82,7 @@ def seaborn() -> Any:
     absent: dict[str, Any] = {}
     if not {"seaborn", "scipy"} & sys.modules.keys() and find_spec("scipy"):
         cluster = ModuleType("scipy.cluster")
-        cluster.hierarchy = _Late("scipy.cluster.hierarchy")  # type: ignore[attr-defined]
+        cluster.hierarchy = Later("scipy.cluster.hierarchy")  # type: ignore[attr-defined]
         absent = {"scipy.stats": None, "scipy.cluster": cluster}  # None makes the import fail
         sys.modules.update(absent)
     try:
