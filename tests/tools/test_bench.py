@@ -25,7 +25,9 @@ K4 = Workload("permutation-k4", 4, 10_000_000)
 
 def runs() -> list[Simulated]:
     """Three runs of 960,000 hops in 0.4, 0.6 and 0.5 s."""
-    return [Simulated(960_000, 3_840_000, cpu, 0.1, 15.0 + cpu, 2569.6) for cpu in (0.4, 0.6, 0.5)]
+    return [
+        Simulated(960_000, 3_840_000, cpu, cpu, 0.1, 15.0 + cpu, 2569.6) for cpu in (0.4, 0.6, 0.5)
+    ]
 
 
 def measured(instructions: float | None) -> Line:

@@ -4,5 +4,6 @@ from tools.bench.cells import cells
 from tools.bench.command import bench
 from tools.bench.pauses import pauses
 from tools.bench.scaling import scaling
+from tools.bench.threads import threads
 
-__all__ = ["bench", "cells", "pauses", "scaling"]
+__all__ = ["bench", "cells", "pauses", "scaling", "threads"]

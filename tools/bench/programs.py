@@ -89,6 +89,7 @@ class Simulated:
     data_hops: int
     events: int
     run_cpu_s: float
+    run_wall_s: float
     setup_cpu_s: float
     peak_rss_mib: float
     simulated_us: float
@@ -106,6 +107,7 @@ def run_permutation(build: BuildInfo, workload: Workload, *more: str) -> Simulat
         data_hops=int(found["data_hops"]),
         events=int(found["events"]),
         run_cpu_s=found["run_cpu_s"],
+        run_wall_s=found["run_wall_s"],
         setup_cpu_s=found["setup_cpu_s"],
         peak_rss_mib=found["peak_rss_mib"],
         simulated_us=found["simulated_us"],

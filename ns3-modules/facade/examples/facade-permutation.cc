@@ -25,6 +25,7 @@
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
 
+#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -222,8 +223,10 @@ main(int argc, char* argv[])
     }
 
     const double before = CpuSeconds();
+    const auto began = std::chrono::steady_clock::now();
     simulation.Run(INT64_MAX / 2);
     const double run = CpuSeconds() - before;
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
     const std::string wrong = simulation.Finish();
     std::map<std::string, double> summary;
     for (const auto& [name, value] : simulation.GetSummary())
@@ -234,8 +237,8 @@ main(int argc, char* argv[])
     std::cout << "data_hops " << summary["data_hops"] << "\nevents " << simulation.GetEventCount()
               << "\nsimulated_us " << static_cast<double>(simulation.Now()) / 1e6 << "\npauses "
               << summary["pauses_sent"] << "\nunfinished " << summary["flows_unfinished"]
-              << "\nsetup_cpu_s " << before << "\nrun_cpu_s " << run << "\npeak_rss_mib "
-              << PeakMib() << "\n";
+              << "\nsetup_cpu_s " << before << "\nrun_cpu_s " << run << "\nrun_wall_s "
+              << wall.count() << "\npeak_rss_mib " << PeakMib() << "\n";
     if (!wrong.empty())
     {
         std::cerr << wrong;
