@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 330, "network/file.py"),
     _feature("files of other tools", 3_060, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_755, "traffic"),
+    _feature("traffic", 2_775, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_660, "base"),
     _feature("a run", 1_110, "run"),

@@ -545,7 +545,8 @@ class _Walk:
             if delay.finished or not self.last:  # on no link: in a scale-up domain, or not begun
                 delay.own = delay.time if delay.finished else 0
                 if not delay.finished:
-                    gate = delay.src, int(self.frames.network.racks[delay.src])
+                    network = self.frames.network
+                    gate = network.access(network.host_ends(delay.src)[0])
                     self._wait(gate, delay.start, delay.end, None)
             return
         if delay.finished:

@@ -276,6 +276,10 @@ def _add_flows(simulation: Simulation, flows: Flows, apart: Apart) -> None:
     if flows.nics is not None and len(flows.nics):
         nics = flows.nics
         simulation.SetNics(nics.flows, apart.of(nics.leaves), apart.of(nics.arrives), len(nics))
+    for entry, value in flows.retransmit.items():
+        own = flows.of_entry(entry).astype(np.uint32)
+        if len(own):
+            simulation.SetFlowAttribute(own, len(own), "Retransmit", value)
     if flows.connections is not None:
         _connect(simulation, flows.connections)
     for flow, (on_ps, off_ps) in flows.on_off.items():

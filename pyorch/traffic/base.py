@@ -51,6 +51,8 @@ from pyorch.traffic.paths import AckPath, NodePath, PathBook, check_path
 MAX_FLOWS = 5_000_000
 POINT = 1 << 31
 """First number of points, which wait and are waited for like flows, but send nothing."""
+RECOVERIES = {"none": "None", "go_back_n": "GoBackN", "selective": "Selective"}
+"""Loss recoveries, and what the modules call them."""
 _RANGE = re.compile(r"([A-Za-z_-]*)(\d+)\.\.([A-Za-z_-]*)(\d+)")
 
 
@@ -102,6 +104,7 @@ class Flows:
     sizes: payload bytes, 0: greedy. starts, stops: ps, stop -1: never. classes: 0..7. rates: cap in
     bit/s, 0: none. windows: bytes in flight, 0: no limit; both of a flow's queue pair, or of each
     of its shares. groups: number of the traffic entry of each flow. labels: name of each entry.
+    retransmit: entry -> loss recovery of its flows as the modules call it, if it has its own.
     on_off: flow -> (on_ps, off_ps). paths: flow -> numbers of all nodes from source to destination.
     ack_paths: the same from destination to source. ack_reverse: flow -> whether its ACKs take its
     path backwards, else ECMP; those of a flow in neither take its path backwards, if it has one.
@@ -119,6 +122,7 @@ class Flows:
     windows: npt.NDArray[np.uint64]
     groups: npt.NDArray[np.uint32]
     labels: tuple[str, ...]
+    retransmit: dict[int, str] = field(default_factory=dict)
     on_off: dict[int, tuple[int, int]] = field(default_factory=dict)
     paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
     ack_paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
@@ -296,7 +300,9 @@ class TrafficTable(Kind):
     source: ClassVar[str] = ""
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
-    left_out = frozenset({"connection", "link", "nic", "queue_pairs", "split", "start_jitter"})
+    left_out = frozenset(
+        {"connection", "link", "nic", "queue_pairs", "retransmit", "split", "start_jitter"}
+    )
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
@@ -311,6 +317,11 @@ class TrafficTable(Kind):
     )
     window: Window = Field(
         default=0, description="Payload in flight of each flow, likewise; 0: no limit."
+    )
+    retransmit: Literal["none", "go_back_n", "selective"] | None = Field(
+        default=None,
+        description="Loss recovery of its flows instead of that of [queue_pair]; 'none': "
+        "datagrams, of which all that arrive count.",
     )
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")
@@ -712,6 +723,7 @@ def _join(
         windows=column([table.window for table in tables], np.uint64),
         groups=column(list(range(len(tables))), np.uint32),
         labels=tuple(label_of(t, n) for n, t in enumerate(tables)),
+        retransmit={n: RECOVERIES[t.retransmit] for n, t in enumerate(tables) if t.retransmit},
         waits=_join_waits([block.waits for block in blocks], firsts),
     )
     result = replace(result, nics=_nics_of(result, [table.nic for table in tables], network))

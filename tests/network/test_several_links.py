@@ -214,6 +214,21 @@ def test_what_does_not_go_together_is_refused(more: dict[str, Any], said: str) -
     assert said in network_of(**{**RACK, **more})[1]
 
 
+def test_servers_choose_a_host_first() -> None:
+    """Inside of a server by its domain; to others by the rail, and there by one of its links."""
+    table = {**RACK, "hosts_per_leaf": 2, "hosts_per_server": 2}
+    table["scale_up"] = {"rate": "900Gbps", "delay": "500ns"}
+    network, problems = network_of(**table)
+    assert not problems
+    listed = [{"src": "h0", "dst": dst, "size": "1kB"} for dst in ("h1", "h3")]
+    entry = {"kind": "messages", "messages": listed, "nic": "rail"}
+    flows = flows_of(network, entry)
+    src, dst = flows.ends_on_network(network)
+    assert src[0] == dst[0]
+    assert (network.far(int(src[1])), network.far(int(dst[1]))) == (1, 3)
+    assert by_leaves(network, flows)[1] in itertools.product(("leaf0", "leaf1"), ("leaf2", "leaf3"))
+
+
 # ---------------------------------------------------------------------------------------------
 # Runs
 

@@ -366,6 +366,16 @@ Simulation::AddDependencies(const uint32_t* flows,
 }
 
 void
+Simulation::SetFlowAttribute(const uint32_t* flows,
+                             uint32_t n,
+                             const std::string& name,
+                             const std::string& value)
+{
+    m_impl->fabric->RequireOpen("SetFlowAttribute");
+    m_impl->traffic.SetFlowAttribute(flows, n, name, value);
+}
+
+void
 Simulation::SetHostPorts(const uint32_t* nodes, uint32_t n)
 {
     m_impl->fabric->RequireOpen("SetHostPorts");

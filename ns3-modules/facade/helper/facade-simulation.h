@@ -202,6 +202,14 @@ class Simulation
     /// @param flows their numbers. @param out for each, the host by which it leaves.
     /// @param in for each, the host by which it arrives. @param n length of the three.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
+    /// Set an attribute of the queue pairs of some flows: others have that of SetAttribute. Before
+    /// AddShares.
+    /// @param flows their numbers. @param n how many. @param name of an attribute of
+    /// ns3::rdma::QueuePair. @param value in ns-3's spelling.
+    void SetFlowAttribute(const uint32_t* flows,
+                          uint32_t n,
+                          const std::string& name,
+                          const std::string& value);
     /// Let flows be messages on one connection (queue pair), sent one after the other in the order
     /// of their starts. All have the same hosts, class, rate and window; none is endless, sent in
     /// bursts, on a fixed path or inside a scale-up domain.

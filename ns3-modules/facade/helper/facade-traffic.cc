@@ -7,8 +7,10 @@
 
 #include "facade-arguments.h"
 
+#include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-refusal.h"
+#include "ns3/string.h"
 
 #include <algorithm>
 #include <limits>
@@ -308,6 +310,24 @@ Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
 }
 
 void
+Traffic::SetFlowAttribute(const uint32_t* flows,
+                          uint32_t n,
+                          const std::string& name,
+                          const std::string& value)
+{
+    const std::string problem = lossless::CheckAttribute("ns3::rdma::QueuePair", name, value);
+    if (!problem.empty())
+    {
+        Refuse(problem);
+    }
+    for (uint32_t i = 0; i < n; ++i)
+    {
+        GetFlow(flows[i]).SetAttribute(name, StringValue(value));
+        m_own[flows[i]][name] = value;
+    }
+}
+
+void
 Traffic::SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n)
 {
     for (uint32_t i = 0; i < n; ++i)
@@ -363,6 +383,13 @@ Traffic::AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n)
         m_demands.back().bytes = sizes[i];
         m_ends.emplace_back(m_ends[message]);
         m_queuePairs.push_back(m_fabric.Make<QueuePair>("ns3::rdma::QueuePair"));
+        if (const auto own = m_own.find(message); own != m_own.end())
+        {
+            for (const auto& [name, value] : own->second)
+            {
+                m_queuePairs.back()->SetAttribute(name, StringValue(value));
+            }
+        }
         whole.AddShare(*m_queuePairs.back());
         m_messageOf[first + i] = message;
     }
@@ -398,7 +425,12 @@ Traffic::GetLargestFrame() const
 {
     const bool collects = !m_congestionControl.empty() &&
                           m_fabric.Make<CongestionControl>(m_congestionControl)->WantsTelemetry();
-    return m_fabric.Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame(collects);
+    uint32_t largest = m_fabric.Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame(collects);
+    for (const auto& [flow, attributes] : m_own)
+    {
+        largest = std::max(largest, m_queuePairs[flow]->GetLargestFrame(collects));
+    }
+    return largest;
 }
 
 void
@@ -721,6 +753,11 @@ Traffic::CheckConnections() const
         {
             reason = "neither may have a fixed path";
         }
+        else if (m_own.contains(flow) != m_own.contains(other) ||
+                 (m_own.contains(flow) && m_own.at(flow) != m_own.at(other)))
+        {
+            reason = "their queue pairs have other attributes";
+        }
         else if (queuePair.IsInside() || m_queuePairs[other]->IsInside())
         {
             reason = "neither may stay in a scale-up domain";
@@ -762,9 +799,9 @@ Traffic::CheckTruncation() const
     {
         return {};
     }
-    const QueuePair& queuePair = *m_queuePairs.front(); // all have the same attributes
+    const QueuePair& queuePair = *m_queuePairs.front(); // all have the same header
     std::string problems;
-    if (!queuePair.IsSelective())
+    if (!std::ranges::all_of(m_queuePairs, [](const auto& each) { return each->IsSelective(); }))
     {
         problems += "switches truncate frames, which only senders with Selective loss recovery "
                     "make use of; set Retransmit of ns3::rdma::QueuePair to Selective\n";

@@ -67,6 +67,11 @@ class Traffic
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// See Simulation::SetOnOff.
     void SetOnOff(uint32_t flow, int64_t on, int64_t off);
+    /// See Simulation::SetFlowAttribute.
+    void SetFlowAttribute(const uint32_t* flows,
+                          uint32_t n,
+                          const std::string& name,
+                          const std::string& value);
     /// See Simulation::SetConnections.
     void SetConnections(const uint32_t* flows, const uint32_t* connections, uint32_t n);
     /// See Simulation::SetSourcePorts.
@@ -145,8 +150,10 @@ class Traffic
     std::map<uint32_t, std::pair<uint32_t, uint32_t>>
         m_asked; //!< original ends of flows that use other hosts
     std::map<uint32_t, uint32_t>
-        m_connections;                        //!< by flow: whose connection it uses, if not its own
-    std::set<uint32_t> m_shared;              //!< flows whose connections others use
+        m_connections;           //!< by flow: whose connection it uses, if not its own
+    std::set<uint32_t> m_shared; //!< flows whose connections others use
+    std::map<uint32_t, std::map<std::string, std::string>>
+        m_own; //!< by flow, attributes of its queue pair that others do not have
     std::map<uint32_t, uint32_t> m_messageOf; //!< by flow that is a share, its message
     std::vector<int64_t> m_idealTimes;        //!< by flow (ps); -1: none
     std::vector<int64_t> m_answerTimes;       //!< by flow: delay of an ACK (ps); -1: none
