@@ -31,6 +31,7 @@ clock_tolerance = 100
 
 [queue_pair]
 retransmit = "selective"
+timeout = "100us"
 
 [[traffic]]
 kind = "greedy"
@@ -50,10 +51,10 @@ messages = [{ src = "h3", dst = "h4", size = "20MB" }]
 PAYLOAD, HEADER, OVERHEAD, ACK = 1000, 48, 20, 64
 
 
-def done(folder: Path, more: str = "") -> Study:
+def done(folder: Path, more: str = "", text: str = TEXT) -> Study:
     """A study after its runs."""
     folder.mkdir(exist_ok=True)
-    (folder / "datagrams.toml").write_text(TEXT.replace("{more}", more), encoding="utf-8")
+    (folder / "datagrams.toml").write_text(text.replace("{more}", more), encoding="utf-8")
     study = Study.load(folder / "datagrams.toml", paths=Paths(ROOT, folder / "results"))
     return study.run(jobs=1, progress=False)
 
@@ -78,8 +79,9 @@ def test_a_recovery_is_of_its_entry_only(tmp_path: Path) -> None:
         '[[traffic]]\nkind = "messages"\nlabel = "repeated"\nclass = 0\nretransmit = "go_back_n"\n'
     )
     more += 'connection = "pair"\nqueue_pairs = 2\nsplit = "all"\n'
-    more += 'messages = [{ src = "h3", dst = "h2", size = "1MB" }]\n'
-    flows = done(tmp_path, more).table("flow")
+    more += 'messages = [{ src = "h4", dst = "h2", size = "1MB" }]\n'
+    ending = TEXT.replace('rate_cap = "80Gbps"', 'rate_cap = "80Gbps"\nstop = "1ms"')
+    flows = done(tmp_path, more, ending).table("flow")
     assert flows["retransmitted_bytes"][:3].tolist() == [0, 0, 0]
     assert flows["retransmitted_bytes"][3] > 0
     assert flows["finish_ps"][3] > 0
