@@ -98,7 +98,7 @@ Simulation::Impl::FindThreadProblem()
     {
         return {};
     }
-    std::string obstacle = traffic.FindCellObstacle();
+    std::string obstacle = traffic.GetMachines().FindCellObstacle();
     if (obstacle.empty())
     {
         obstacle = fabric->FindThreadObstacle();
@@ -129,7 +129,7 @@ Simulation::Impl::ChooseCells()
     {
         cellsChosen = true;
         const bool possible = MayDeadlock();
-        std::string obstacle = traffic.FindCellObstacle();
+        std::string obstacle = traffic.GetMachines().FindCellObstacle();
         std::function<bool()> isQuiet;
         if (obstacle.empty() && possible)
         {
@@ -318,7 +318,7 @@ Simulation::AddServer(const uint32_t* hosts,
                       bool failover)
 {
     m_impl->fabric->RequireOpen("AddServer");
-    m_impl->traffic.AddServer(hosts, n, rate, delay, failover);
+    m_impl->traffic.GetMachines().AddServer(hosts, n, rate, delay, failover);
 }
 
 void
@@ -379,7 +379,7 @@ void
 Simulation::SetHostPorts(const uint32_t* nodes, uint32_t n)
 {
     m_impl->fabric->RequireOpen("SetHostPorts");
-    m_impl->traffic.SetHostPorts(nodes, n);
+    m_impl->traffic.GetMachines().SetHostPorts(nodes, n);
 }
 
 void

@@ -78,6 +78,7 @@ class PathDependencies
 
 Traffic::Traffic(lossless::Fabric& fabric)
     : m_fabric(fabric),
+      m_machines(fabric),
       m_schedule(m_queuePairs),
       m_paths(fabric, m_ends)
 {
@@ -189,73 +190,6 @@ Traffic::AddDependencies(const uint32_t* flows,
 }
 
 void
-Traffic::AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover)
-{
-    RequireTime("the delay of a scale-up domain", delay);
-    std::vector<Host*> members;
-    for (uint32_t i = 0; i < n; ++i)
-    {
-        members.push_back(&RequireHost(m_fabric, hosts[i], "a host of a server"));
-        if (!m_serverOf.emplace(hosts[i], m_servers.size()).second)
-        {
-            Refuse(members.back()->GetName(), " cannot belong to two servers, or twice to one");
-        }
-        if (m_hostOf.contains(hosts[i]) && (failover || HostOf(hosts[i]) != hosts[i]))
-        {
-            Refuse(members.back()->GetName(),
-                   " is a port of a host with several links; a server has the host itself, whose "
-                   "flows fail over among its own ports only");
-        }
-    }
-    m_servers.push_back(rate > 0 ? std::make_unique<rdma::ScaleUp>(rate, delay) : nullptr);
-    if (failover && n > 0)
-    {
-        m_failover.Add(members, false);
-    }
-}
-
-void
-Traffic::SetHostPorts(const uint32_t* nodes, uint32_t n)
-{
-    std::vector<Host*> ports;
-    for (uint32_t i = 0; i < n; ++i)
-    {
-        ports.push_back(&RequireHost(m_fabric, nodes[i], "a port of a host"));
-        if (!m_hostOf.emplace(nodes[i], nodes[0]).second || m_serverOf.contains(nodes[i]))
-        {
-            Refuse(ports.back()->GetName(),
-                   " cannot be a port of two hosts, or twice of one, or in a server already");
-        }
-    }
-    if (n > 0)
-    {
-        m_failover.Add(ports, true);
-    }
-}
-
-uint32_t
-Traffic::HostOf(uint32_t node) const
-{
-    const auto found = m_hostOf.find(node);
-    return found == m_hostOf.end() ? node : found->second;
-}
-
-bool
-Traffic::AreInOneServer(uint32_t node, uint32_t other) const
-{
-    const auto one = m_serverOf.find(HostOf(node));
-    const auto two = m_serverOf.find(HostOf(other));
-    return one != m_serverOf.end() && two != m_serverOf.end() && one->second == two->second;
-}
-
-rdma::ScaleUp*
-Traffic::FindScaleUp(uint32_t node) const
-{
-    const auto server = m_serverOf.find(HostOf(node));
-    return server == m_serverOf.end() ? nullptr : m_servers[server->second].get();
-}
-
-void
 Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n)
 {
     for (uint32_t i = 0; i < n; ++i)
@@ -266,7 +200,7 @@ Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in,
         for (const auto& [end, nic] : {std::pair{asked.first, out[i]}, {asked.second, in[i]}})
         {
             RequireHost(m_fabric, nic, "the NIC of a flow");
-            if (HostOf(nic) != HostOf(end) && !AreInOneServer(nic, end))
+            if (!m_machines.AreTogether(nic, end))
             {
                 Refuse("flow ",
                        flows[i],
@@ -277,7 +211,8 @@ Traffic::SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in,
                        " is not of the same server");
             }
         }
-        if (HostOf(in[i]) != HostOf(asked.second) && FindScaleUp(asked.second))
+        if (m_machines.HostOf(in[i]) != m_machines.HostOf(asked.second) &&
+            m_machines.FindScaleUp(asked.second))
         {
             Refuse("flow ",
                    flows[i],
@@ -456,15 +391,16 @@ int64_t
 Traffic::Carry(uint32_t flow, QueuePair& queuePair)
 {
     const auto [src, dst] = m_ends[flow];
-    rdma::ScaleUp* domain = FindScaleUp(src);
+    rdma::ScaleUp* domain = m_machines.FindScaleUp(src);
     const auto asked = m_asked.find(flow);
     const uint32_t origin = asked == m_asked.end() ? src : asked->second.first;
-    const bool inside = AreInOneServer(src, dst);
-    if (!domain || (!inside && HostOf(origin) == HostOf(src)))
+    const bool inside = m_machines.AreInOneServer(src, dst);
+    const uint32_t host = m_machines.HostOf(src);
+    if (!domain || (!inside && m_machines.HostOf(origin) == host))
     {
         return 0;
     }
-    queuePair.SetCarrier(domain, origin, inside ? dst : HostOf(src));
+    queuePair.SetCarrier(domain, origin, inside ? dst : host);
     return domain->GetTime(queuePair.GetMessageBytes());
 }
 
@@ -501,7 +437,7 @@ Traffic::Connect()
         QueuePair& queuePair = *m_queuePairs[flow];
         const auto asked = m_asked.find(flow);
         const uint32_t host = asked == m_asked.end() ? src : asked->second.first;
-        origins.push_back(HostOf(host) == HostOf(src) ? src : host);
+        origins.push_back(m_machines.HostOf(host) == m_machines.HostOf(src) ? src : host);
         const int64_t before = queuePair.IsShare() ? 0 : Carry(flow, queuePair);
         if (queuePair.IsInside())
         {
@@ -578,16 +514,6 @@ Traffic::GetEarliestEnd()
         }
     }
     return end;
-}
-
-std::string
-Traffic::FindCellObstacle() const
-{
-    if (!m_hostOf.empty() && m_fabric.Changes())
-    {
-        return "flows may move between the links of a host";
-    }
-    return m_servers.empty() ? "" : "the hosts of a server share flows";
 }
 
 bool
@@ -893,9 +819,9 @@ Traffic::FillTable(observe::Table& flows) const
     // number of the flow whose queue pair carries it, or its first share
     auto* carrying = flows.Add<uint32_t>("queue_pair");
     // neighbour to which the link leads by which it left; only where hosts have several
-    auto* srcLink = m_hostOf.empty() ? nullptr : flows.Add<uint32_t>("src_link");
+    auto* srcLink = !m_machines.HavePorts() ? nullptr : flows.Add<uint32_t>("src_link");
     // that of the link by which it arrived; likewise
-    auto* dstLink = m_hostOf.empty() ? nullptr : flows.Add<uint32_t>("dst_link");
+    auto* dstLink = !m_machines.HavePorts() ? nullptr : flows.Add<uint32_t>("dst_link");
     for (const auto& queuePair : m_queuePairs)
     {
         if (queuePair->IsShare())

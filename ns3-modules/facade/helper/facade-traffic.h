@@ -8,12 +8,11 @@
 
 #include "facade-flow-paths.h"
 #include "facade-flow-schedule.h"
+#include "facade-machines.h"
 #include "facade-path-times.h"
 
 #include "ns3/lossless-buffer-policy.h"
 #include "ns3/observe-table.h"
-#include "ns3/rdma-failover.h"
-#include "ns3/rdma-scale-up.h"
 
 #include <functional>
 #include <map>
@@ -59,10 +58,6 @@ class Traffic
                          const uint32_t* after,
                          const int64_t* delays,
                          uint32_t n);
-    /// See Simulation::AddServer.
-    void AddServer(const uint32_t* hosts, uint32_t n, uint64_t rate, int64_t delay, bool failover);
-    /// See Simulation::SetHostPorts.
-    void SetHostPorts(const uint32_t* nodes, uint32_t n);
     /// See Simulation::SetNics.
     void SetNics(const uint32_t* flows, const uint32_t* out, const uint32_t* in, uint32_t n);
     /// See Simulation::SetOnOff.
@@ -110,9 +105,13 @@ class Traffic
     /// The queue pair of a flow; throws std::invalid_argument if there is none.
     /// @param flow its number. @return the queue pair.
     rdma::QueuePair& GetFlow(uint32_t flow) const;
-    /// What needs all hosts in one order of time, see Fabric::RunInCells.
-    /// @return the first such thing; empty: there is none.
-    std::string FindCellObstacle() const;
+
+    /// @return which nodes are one machine.
+    Machines& GetMachines()
+    {
+        return m_machines;
+    }
+
     /// Is it certain, before the run, that no queues can wait for each other?
     /// @return true: neither flows nor answers have cyclic dependencies, and paths do not change.
     bool RulesOutCycles();
@@ -132,9 +131,6 @@ class Traffic
     /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
     std::string CheckTruncation() const;
     int64_t GetEarliestEnd();
-    uint32_t HostOf(uint32_t node) const;
-    bool AreInOneServer(uint32_t node, uint32_t other) const;
-    rdma::ScaleUp* FindScaleUp(uint32_t node) const;
     int64_t Carry(uint32_t flow, rdma::QueuePair& queuePair);
     void FollowRoutes(uint32_t host);
     void ForEachHost(const std::function<void(rdma::Host&)>& visit) const;
@@ -143,10 +139,7 @@ class Traffic
     std::vector<Ptr<rdma::QueuePair>> m_queuePairs; //!< by flow
     std::vector<rdma::QueuePair::Demand> m_demands; //!< by flow
     FlowPaths::Ends m_ends; //!< by flow: hosts at which it enters and leaves the network
-    std::vector<std::unique_ptr<rdma::ScaleUp>> m_servers; //!< the domain of each, or null
-    std::map<uint32_t, std::size_t> m_serverOf;            //!< by host, if it belongs to one
-    std::map<uint32_t, uint32_t> m_hostOf; //!< by port of a host with several links, that host
-    rdma::Failover m_failover;             //!< moves flows away from links that fail
+    Machines m_machines;    //!< servers, and hosts with several links
     std::map<uint32_t, std::pair<uint32_t, uint32_t>>
         m_asked; //!< original ends of flows that use other hosts
     std::map<uint32_t, uint32_t>
