@@ -508,12 +508,46 @@ def begins(flows: traffic.Flows) -> list[tuple[int, int, int, int]]:
 def test_what_is_written_is_read_as_the_same(entry: dict[str, Any]) -> None:
     """The same messages, which begin at the same times whatever a byte takes."""
     flows = make(entry)
-    text = goal_of_flows(flows, STAR.names)
+    text, _ = goal_of_flows(flows, STAR.names)
     used = np.unique(np.concatenate([flows.src, flows.dst])).tolist()
     hosts = [STAR.names[node] for node in used]
     again = make({"kind": "goal", "schedule": text, "hosts": hosts})
     assert begins(again) == begins(flows)
-    assert goal_of_flows(again, STAR.names).count("send") == len(flows)
+    assert goal_of_flows(again, STAR.names)[0].count("send") == len(flows)
+
+
+def test_hundreds_of_starts_of_a_host_come_back() -> None:
+    """More than a rank has CPUs: one after another on one; a fraction of a ns is told."""
+    starts = [3_000_000 * ((7 * number) % 300) for number in range(300)]
+    flows = make({"kind": "messages", "messages": _listed([f"{start}ps" for start in starts])})
+    text, told = goal_of_flows(flows, STAR.names)
+    again = make({"kind": "goal", "schedule": text, "hosts": ["h0", "h1"]})
+    assert again.starts.tolist() == starts
+    assert told == []
+    assert text.count(" cpu 0") == text.count(" cpu ") == 299
+    flows = make({"kind": "messages", "messages": _listed(["400ps", "1600ps", "2us"])})
+    text, told = goal_of_flows(flows, STAR.names)
+    again = make({"kind": "goal", "schedule": text, "hosts": ["h0", "h1"]})
+    assert again.starts.tolist() == [0, 2000, 2_000_000]
+    assert told == ["2 times are no whole ns: they are rounded"]
+
+
+def test_delays_after_hundreds_of_messages_come_back() -> None:
+    """Each has a CPU of its own, and it is said that the binary form has fewer."""
+    messages = _listed(["0us"] * 600)
+    for number in range(300, 600):
+        messages[number] |= {"after": [f"m{number - 300}"], "delay": f"{600 - number}us"}
+    flows = make({"kind": "messages", "messages": messages})
+    text, told = goal_of_flows(flows, STAR.names)
+    again = make({"kind": "goal", "schedule": text, "hosts": ["h0", "h1"]})
+    assert begins(again) == begins(flows)
+    assert told == ["a rank has 300 CPUs, and LogGOPSim's binary form 256"]
+
+
+def _listed(starts: list[str]) -> list[dict[str, Any]]:
+    """Return messages of 1 KB from h0 to h1 at these times, called m0, m1, ..."""
+    ends = {"src": "h0", "dst": "h1", "size": "1KB"}
+    return [{**ends, "start": start, "id": f"m{n}"} for n, start in enumerate(starts)]
 
 
 def test_what_goal_cannot_say_is_refused() -> None:

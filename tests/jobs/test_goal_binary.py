@@ -90,6 +90,7 @@ def test_a_binary_schedule_is_the_job_of_its_text(tmp_path: Path) -> None:
         (_file(_rank([(CALC, 0, 0, 0, [9])])), "operation 9 of 1 waits"),
         (_file(struct.pack("<II", 2**31, 0)), "2,147,483,648 operations and 0 roots do not fit"),
         (_file(struct.pack("<II", 0, 2**31)), "do not fit"),
+        (_file(struct.pack("<II", 7, 7) + bytes(4 * 7 + 104 * 7)), "LogGOPSim's form is read"),
         (
             _file(_rank([(CALC, 0, 0, 0, [])])[:-16] + struct.pack("<4I", 2**31, 0, 0, 0)),
             "too many",

@@ -194,7 +194,7 @@ def test_the_trace_of_a_study_is_its_job() -> None:
     net = network(**study["topology"])
     form, problems = resolve(study["traffic"][0], net)
     assert form is not None, problems
-    text = goal_of_flows(traffic.flows([form], net, 1, MS), net.names)
+    text, _ = goal_of_flows(traffic.flows([form], net, 1, MS), net.names)
     assert (folder / "iteration.goal").read_text() == text
 
 

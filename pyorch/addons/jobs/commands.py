@@ -24,7 +24,7 @@ def goal(name: str, run: str, overrides: Sequence[str], seeds: str, out: str) ->
     setting = spec.setting
     network = topology.build(setting.topology)
     flows = traffic.flows(setting.traffic, network, spec.seed, setting.run.duration)
-    return _give(goal_of_flows(flows, network.names), out)
+    return _give(goal_of_flows(flows, network.names)[0], out)
 
 
 @listing

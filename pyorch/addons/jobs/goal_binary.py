@@ -1,4 +1,4 @@
-"""GOAL's binary form, as LogGOPSim writes it, turned into its text form.
+"""GOAL's binary form, as LogGOPSim writes it, turned into its text form; LogGOPSim2 has another.
 
 Little-endian, without gaps. Head: u64 4223, u32 ranks, u8 highest cpu, u8 highest nic, and for each
 rank u64 begin and end, counted behind the first number. A rank: u32 operations, u32 roots and their
@@ -23,6 +23,7 @@ _HEAD, _SPAN, _COUNTS = struct.Struct("<QIBB"), struct.Struct("<QQ"), struct.Str
 _OPERATION = struct.Struct("<IbIQIBBIIII")
 _SEND, _RECV, _CALC = 1, 2, 3
 _AFTER_MAGIC = 8
+_HINT = "LogGOPSim's form is read, with 39 B for an operation, and no other's: give its text"
 
 
 def is_binary(data: bytes) -> bool:
@@ -46,7 +47,7 @@ def text_of(data: bytes, label: str) -> str:
             block = list(_block(data[begin + _AFTER_MAGIC : end + _AFTER_MAGIC], left))
         except (struct.error, ValueError, OverflowError) as error:
             where = f"{label}: rank {rank}, bytes {begin + 8} to {end + 8}"
-            raise UserError([Problem(where, f"it is not a rank: {error}")]) from error
+            raise UserError([Problem(where, f"it is not a rank: {error}", None, _HINT)]) from error
         left -= len(block)
         blocks.append(block)
     return goal.write(ranks, blocks)

@@ -2,13 +2,15 @@
 
 Ranks are the hosts that send or receive, in the order of their numbers. Every flow is a send and a
 recv with a unique tag; what waits for a flow requires its recv or, if the sender itself waits, its
-send; a delay is a calc, and a point a calc of 0 ns.
+send. A point is a calc of 0 ns. What begins at several times after the same is a chain of calcs of
+the differences, on a CPU of its own: the calcs of one CPU never overlap.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from pyorch.base.errors import Problem, UserError
 from pyorch.traffic.base import POINT, Flows, Waits
 
 CPUS = 256
-"""CPUs of a rank in LogGOPSim; delays that may overlap use these in turn."""
+"""CPUs of a rank in LogGOPSim's binary form."""
 
 
 class _Writer:
@@ -31,8 +33,10 @@ class _Writer:
         self.src = [ranks[node] for node in flows.src.tolist()]
         self.dst = [ranks[node] for node in flows.dst.tolist()]
         self.blocks: list[list[str]] = [[] for _ in nodes]
-        self.calcs = [0] * len(nodes)
+        self.cpus = [0] * len(nodes)
         self.rounded = 0
+        # of a rank and what must be done before: what begins how long after that [ns]
+        self.later: dict[tuple[int, tuple[str, ...]], dict[int, list[str]]] = {}
         self.before: dict[int, list[tuple[int, int]]] = defaultdict(list)
         waits = flows.waits or Waits(*(np.zeros(0, dtype=np.int64),) * 3)  # type: ignore[arg-type]
         edges = zip(waits.flows.tolist(), waits.after.tolist(), waits.delays.tolist(), strict=True)
@@ -73,6 +77,7 @@ class _Writer:
         for point, rank in self.owners.items():
             if rank is not None:
                 self._wait(_point(point), rank, point)
+        self._chain()
 
     def _wait(self, label: str, rank: int, waiter: int) -> None:
         """Let an operation of a rank wait for what its flow or point waits for."""
@@ -102,11 +107,29 @@ class _Writer:
         """Let an operation wait for a delay [ps] in addition."""
         length = round(delay / goal.PS_PER_NS)
         self.rounded += length * goal.PS_PER_NS != delay
-        number = self.calcs[rank]
-        self.calcs[rank] += 1
-        self.blocks[rank].append(f"c{number}: calc {length} cpu {number % CPUS}")
-        self.blocks[rank].append(f"{label} requires c{number}")
-        self.blocks[rank] += [f"c{number} requires {other}" for other in after]
+        at = self.later.setdefault((rank, tuple(after)), {})
+        at.setdefault(length, []).append(label)
+
+    def _chain(self) -> None:
+        """Write the calcs between what begins after the same."""
+        numbers = itertools.count()
+        for (rank, after), at in self.later.items():
+            cpu, self.cpus[rank] = self.cpus[rank], self.cpus[rank] + 1
+            block, before, past = self.blocks[rank], after, 0
+            for length in sorted(at):
+                if length > past:
+                    name = f"c{next(numbers)}"
+                    block.append(f"{name}: calc {length - past} cpu {cpu}")
+                    block += [f"{name} requires {other}" for other in before]
+                    before, past = (name,), length
+                block += [f"{label} requires {other}" for label in at[length] for other in before]
+
+    def told(self) -> Iterator[str]:
+        """Yield what the schedule says otherwise than the flows."""
+        if self.rounded:
+            yield f"{self.rounded:,} times are no whole ns: they are rounded"
+        if max(self.cpus) > CPUS:
+            yield f"a rank has {max(self.cpus):,} CPUs, and LogGOPSim's binary form {CPUS}"
 
     def unknown(self) -> list[Problem]:
         """Return the problem of a wait that no rank can know by itself."""
@@ -129,11 +152,11 @@ def _point(number: int) -> str:
     return f"p{number - POINT}"
 
 
-def goal_of_flows(flows: Flows, names: Sequence[str]) -> str:
-    """Return the schedule of flows between nodes of these names, as text.
+def goal_of_flows(flows: Flows, names: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the schedule of flows between nodes of these names, and what it says otherwise.
 
-    Delays are rounded to ns; a comment says how many. Raises UserError for what GOAL cannot
-    express: flows without end, bursts, and ranks that wait for messages between others.
+    Delays are rounded to ns; comments say how many. Raises UserError for what GOAL cannot express:
+    flows without end, bursts, and ranks that wait for messages between others.
     """
     problems = []
     if len(flows) == 0 or not bool((flows.sizes > 0).all()) or bool((flows.stops >= 0).any()):
@@ -148,6 +171,5 @@ def goal_of_flows(flows: Flows, names: Sequence[str]) -> str:
         raise UserError(list(dict.fromkeys(unknown)))
     writer.write()
     comments = [f"rank {rank}: {names[node]}" for rank, node in enumerate(writer.nodes)]
-    if writer.rounded:
-        comments.append(f"{writer.rounded} times were rounded to ns")
-    return goal.write(len(writer.nodes), writer.blocks, comments)
+    told = list(writer.told())
+    return goal.write(len(writer.nodes), writer.blocks, [*comments, *told]), told

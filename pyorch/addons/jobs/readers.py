@@ -113,9 +113,9 @@ def _groups(file: Path | None, ranks: int) -> dict[str, list[int]] | None:
 
 def _schedule(scene: Scene) -> Written:
     """Return schedule.goal. Raises UserError for flows that GOAL cannot express."""
-    text = goal_of_flows(scene.flows, scene.network.names)
+    text, told = goal_of_flows(scene.flows, scene.network.names)
     found = Written({"schedule.goal": text}, list(left_out(scene, paths=False, classes=False)))
-    found.left_out += ["the network: GOAL has none", "settings of schemes and switches"]
+    found.left_out += [*told, "the network: GOAL has none", "settings of schemes and switches"]
     return found
 
 
