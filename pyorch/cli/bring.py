@@ -8,6 +8,7 @@ from pathlib import Path
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import expanded
+from pyorch.base.reading import is_text
 from pyorch.cli import door
 from pyorch.cli.base import OK, command
 from pyorch.readers.importing import experiment
@@ -26,6 +27,9 @@ def bring(files: Sequence[str], out: str) -> int:
     if target.exists():
         raise UserError([Problem(out, "exists already", None, "remove it, or name another one")])
     text = experiment([expanded(name) for name in files if name], target.parent)
+    if not is_text(text):
+        what, hint = "the name of a file or folder is not UTF-8", "give it another name"
+        raise UserError([Problem("import", what, None, hint)])
     with telling(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, text)

@@ -33,6 +33,7 @@ from pyorch.readers.graphs import (
     parts_of,
     plain,
     refuse_many,
+    respell,
     without,
 )
 
@@ -67,6 +68,11 @@ class FileTopology(TopologyTable):
     )
     name_attribute: str | None = Field(
         default=None, description="Node attribute that holds the name; default the id."
+    )
+    respell: bool = Field(
+        default=False,
+        description="Whether '-' stands for blanks, dots and whatever else names may not have, as "
+        "in messages to them.",
     )
     rate_attribute: str = Field(default="rate", description="Attribute of links: their rate.")
     delay_attribute: str = Field(default="delay", description="Attribute of links: their delay.")
@@ -148,6 +154,8 @@ class FileTopology(TopologyTable):
         """Return the canonical form of the explicit topology; incomplete if there are problems."""
         if self.name_attribute is not None:
             graph = _renamed(graph, self.name_attribute, tell)
+        if self.respell:
+            graph = respell(graph)
         if self.parts == "largest" and graph.nodes:
             graph = without(graph, set(graph.nodes) - max(parts_of(graph), key=len))
         hosts = self._hosts(graph, tell)
@@ -300,7 +308,9 @@ def _check(graph: Graph, tell: Tell, table: FileTopology) -> None:
             letter.isalnum() or letter in "-_" for letter in name
         ):
             what = f"{quoted(name)} is not a valid node name"
-            other = None if named else "or set name_attribute"
+            other = "respell = true puts '-' for others" + (
+                "" if named else "; or set name_attribute"
+            )
             tell(quoted(name), what, "letters, digits, '-' and '_'", other)
     parts = parts_of(graph)
     if len(parts) > 1 and table.parts != "keep":

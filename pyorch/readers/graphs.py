@@ -104,6 +104,24 @@ def without(graph: Graph, nodes: Collection[str]) -> Graph:
     return Graph(kept, edges, graph.servers)
 
 
+def respelled(name: str) -> str:
+    """Return a name with - for what no name of a node may have."""
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+
+
+def respell(graph: Graph) -> Graph:
+    """Return the graph with names that nodes may have. Raises UserError if two get the same."""
+    owners: dict[str, str] = {}
+    for name in graph.nodes:
+        other = owners.setdefault(respelled(name), name)
+        if other != name:
+            what = f"{name!r} and {other!r} would both be called {respelled(name)!r}"
+            raise UserError([Problem("nodes", what, "names that differ in letters and digits")])
+    nodes = {respelled(name): of for name, of in graph.nodes.items()}
+    edges = [Edge(respelled(e.a), respelled(e.b), e.where, e.attributes) for e in graph.edges]
+    return Graph(nodes, edges, graph.servers, graph.left_out)
+
+
 def refuse_many(parts: int, label: str) -> None:
     """Raise UserError if a file has more nodes and links than are read."""
     if parts > MAX_PARTS:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
@@ -31,18 +32,21 @@ CONTROLS = {"1": "dcqcn", "3": "hpcc", "7": "timely", "8": "dctcp"}
 MARKED = ("dcqcn", "dctcp")
 """Those that react to marks of switches."""
 _MIB, _KB = 1 << 20, 1000
-_OUTPUT = "what it writes is not what is simulated"
+_OUTPUT = re.compile(r"(TRACE|\w*OUTPUT|\w*_MON(_DETAIL)?)_FILE|(\w+_)?MON_\w+|\w+_MONITORING_\w+")
+"""Keys of what it writes, which is not what is simulated."""
+BALANCERS = {"2": "DRILL", "3": "CONGA", "6": "LetFlow", "9": "ConWeave"}
+"""Of ConWeave's simulator, by LB_MODE; 0 is a hash of the flow, as here."""
 _LEFT_OUT = {
     "L2_CHUNK_SIZE": "acknowledgements are by packets",
     "LINK_DOWN": "write it as [[topology.failures]]",
-    "TRACE_FILE": _OUTPUT,
-    "TRACE_OUTPUT_FILE": _OUTPUT,
-    "FCT_OUTPUT_FILE": _OUTPUT,
-    "PFC_OUTPUT_FILE": _OUTPUT,
-    "QLEN_MON_FILE": _OUTPUT,
-    "QLEN_MON_START": _OUTPUT,
-    "QLEN_MON_END": _OUTPUT,
-    "ENABLE_TRACE": _OUTPUT,
+    "FLOWGEN_START_TIME": "flows start as their file says",
+    "FLOWGEN_STOP_TIME": "flows start as their file says",
+    "FLOW_INPUT_FILE": "it is written there",
+    "LOAD": "flows are those of their file",
+    "RANDOM_SEED": "[run] seeds has our own",
+    "DATA_RATE": "the file of the network has it",
+    "LINK_DELAY": "the file of the network has it",
+    "PAUSE_TIME": "a pause lasts until it is taken back",
 }
 """Keys that are known, and why they are not used."""
 
@@ -151,7 +155,7 @@ def keys_of(control: str | None) -> dict[str, tuple[str, str, Form]]:
 
 
 MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
-_FLAGS = ("CC_MODE", "ENABLE_QCN", "HAS_WIN")
+_FLAGS = ("CC_MODE", "ENABLE_QCN", "HAS_WIN", "ENABLE_PFC", "ENABLE_IRN", "LB_MODE")
 _FILES = {"TOPOLOGY_FILE": "network", "FLOW_FILE": "messages"}
 _ONE = {*_SIMPLE, *_FLAGS, *_FILES, *(name for of in _OF_CONTROL.values() for name in of)}
 """Keys that have one value."""
@@ -182,17 +186,20 @@ def read(file: Path, label: str) -> Settings:
         if name in _FILES:
             # it names the file as seen from the simulator's folder: only one beside this is read
             found.files[_FILES[name]] = PurePosixPath(words[0].replace("\\", "/")).name
+            found.named[_FILES[name]] = f"{words[0]}, the {name} of {label}"
         elif name in known:
             section, key, form = known[name]
             value = _value(given, name, form.read, label, problems)
             found.put(section, key, value, f"{name} {words[0]}")
         elif not _is_off(name, words):
-            why = _LEFT_OUT.get(name, "it has no counterpart under this congestion control")
-            hint = None if name in _KNOWN else suggest(name, _KNOWN - set(given))
-            found.left_out.append(f"{name} {' '.join(words)}: {hint or why}")
+            found.left_out.append(f"{name} {' '.join(words)}: {_why_not(name, given)}")
     if control in MARKED:
-        problems += _marking(found, given, label)
-    _window(found, control, _value(given, "HAS_WIN", _flag, label, problems))
+        maps = _maps(given, label)
+        found.maps, wrong = (maps, []) if isinstance(maps, dict) else ({}, maps)
+        problems += wrong
+    _lossy(found, given, label, problems)
+    if found.sections.get("queue_pair", {}).get("parameters") is None:
+        _window(found, control, _value(given, "HAS_WIN", _flag, label, problems))
     absent = [name for name in known if name not in (*given, "SIMULATOR_STOP_TIME")]
     absent += [name for name in MAPS if control in MARKED and name not in given]
     if absent:
@@ -246,6 +253,42 @@ def _window(found: Settings, control: str | None, given: bool | None) -> None:
         found.put("queue_pair", "window_bdps", 1, "HAS_WIN 1")
 
 
+def _why_not(name: str, given: Given) -> str:
+    """Return why a key is not used."""
+    if _OUTPUT.fullmatch(name):
+        return "what it writes is not what is simulated"
+    if name.startswith("CONWEAVE_"):
+        return "there is no ConWeave here"
+    if name in _KNOWN:
+        return _LEFT_OUT.get(name, "it has no counterpart under this congestion control")
+    hint = suggest(name, _KNOWN - set(given))
+    return f"it is not known; {hint}" if hint else "it is not known"
+
+
+def _lossy(found: Settings, given: Given, label: str, problems: list[Problem]) -> None:
+    """Note what ConWeave's simulator says: no PFC, IRN, and how flows are spread over paths."""
+    if _value(given, "ENABLE_PFC", _flag, label, problems) is False:
+        found.at_top["flow_control"] = []
+        size = found.sections.get("buffer", {}).get("size", ("16MB", ""))[0]  # our default
+        for section, key, value in (
+            ("run", "allow_loss", True),
+            ("buffer", "lossless_classes", 0),
+            ("buffer", "size", size),
+            ("buffer", "lossy_pool", size),
+            ("buffer", "lossy_alpha", 1.0),
+        ):
+            found.put(section, key, value, "ENABLE_PFC 0")
+        found.assumed.append("without PFC a queue may have as much of the buffer as is free")
+    if _value(given, "ENABLE_IRN", _flag, label, problems):
+        found.put("queue_pair", "parameters", "irn", "ENABLE_IRN 1")
+        found.put("queue_pair", "ack_every", 1, "ENABLE_IRN 1")
+        found.assumed.append("IRN's time-outs and window are those of its paper at 40 Gb/s")
+    mode = str(_value(given, "LB_MODE", _whole, label, problems) or 0)
+    if mode != "0":
+        told = f"LB_MODE {mode}, {BALANCERS.get(mode, 'not known')}: flows are spread over paths"
+        found.left_out.append(f"{told} by the hash of their connection, LB_MODE 0")
+
+
 def _is_off(name: str, words: list[str]) -> bool:
     """Whether a key says that something does not happen."""
     zero = all(is_number(word) and Decimal(word) == 0 for word in words)
@@ -275,15 +318,19 @@ def _control(found: Settings, given: Given, label: str, problems: list[Problem])
     return control
 
 
-def _marking(found: Settings, given: Given, label: str) -> list[Problem]:
+def marking(found: Settings, rates: Set[int]) -> None:
     """Note where switches mark: the thresholds of the fastest rate, in proportion for others.
 
-    Return the problems.
+    rates: of the links [bit/s]; others that the maps have do not count.
     """
-    maps = _maps(given, label)
-    if not isinstance(maps, dict):
-        return maps
+    maps = {name: _of_links(rows, rates) for name, rows in found.maps.items()}
+    if not maps:
+        return
     fastest = max(maps[MAPS[0]])
+    lacking = [format_rate(rate) for rate in sorted(rates - set(maps[MAPS[0]]))]
+    if lacking:
+        told = f"{MAPS[0]} has no links of {', '.join(lacking)}: in proportion to"
+        found.assumed.append(f"{told} those of {format_rate(fastest)}")
     section = "ecn-marking"
     for name, key in (("KMIN_MAP", "kmin"), ("KMAX_MAP", "kmax")):
         size = format_bytes(int(maps[name][fastest] * _KB))
@@ -303,7 +350,11 @@ def _marking(found: Settings, given: Given, label: str) -> list[Problem]:
     for rate, value in maps["PMAX_MAP"].items():
         if value != maps["PMAX_MAP"][fastest]:
             found.left_out.append(f"PMAX_MAP {rate} {value}: one share counts for all rates")
-    return []
+
+
+def _of_links(rows: dict[int, Decimal], rates: Set[int]) -> dict[int, Decimal]:
+    """Return the rows of a map for these rates, all if it has none of them."""
+    return {rate: value for rate, value in rows.items() if rate in rates} or rows
 
 
 def _maps(given: Given, label: str) -> dict[str, dict[int, Decimal]] | list[Problem]:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
-from pyorch.base.reading import csv_rows, is_file, is_folder
+from pyorch.base.reading import is_file, is_folder
 from pyorch.base.units import format_time, parse_rate, parse_time
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
@@ -56,25 +55,25 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     if given is None and found.settings.network is None:
         what = "none of the files holds a network"
         allowed = f"a network as {', '.join(door.formats('network'))}"
-        hint = "name its file, too: invoke import topology.txt flow.txt --out my.toml"
+        named = found.settings.named.get("network")
+        hint = f"name {named or 'its file'}, too: invoke import topology.txt flow.txt --out my.toml"
         raise UserError([Problem(", ".join(file.name for file in files), what, allowed, hint)])
     graph: Graph = _read(found, given, "network") if given else Graph()
-    of_messages = found.files.get("messages")
-    listed = _listed(found, of_messages)
+    listed = _listed(found)
     topology = found.settings.network or {}
-    slowest = parse_rate(topology.get("rate", networks.RATE))
+    rates = {parse_rate(topology.get("rate", networks.RATE))}
     losses: list[dict[str, Any]] = []
     if given is not None:
-        ends = partial(_ends, of_messages, listed)
-        network = networks.assumed(given, graph, folder, ends)
+        network = networks.assumed(given, graph, folder, listed.names if listed else ())
         topology, losses, found.server = network.table, network.losses, network.server
-        slowest = network.slowest
+        rates = network.rates
         found.assumed += network.assumed
         found.settings.left_out += network.left_out
+    hpcc_config.marking(found.settings, rates)
     found.assumed = found.settings.assumed + found.assumed
     found.assumed += _schemes(found.settings)
     traffic = _traffic(found, listed, job, folder)
-    run = _run(found, slowest, listed, job)
+    run = _run(found, min(rates), listed, job)
     return _text(found, [file.resolve().name for file in files], topology, [*losses, *traffic], run)
 
 
@@ -96,30 +95,22 @@ def _schemes(settings: Settings) -> Iterator[str]:
     """Yield what is assumed of flow control, frames and congestion control."""
     own = "headroom" in settings.sections.get("buffer", {})
     ours = "" if own else ", headroom by our rule"
-    yield f"PFC on every link{ours}; headers and ACKs have our sizes"
+    control = f"PFC on every link{ours}" if settings.at_top.get("flow_control") != [] else "no PFC"
+    yield f"{control}; headers and ACKs have our sizes"
     if "congestion_control" not in settings.at_top:
         yield "no congestion control"
 
 
-def _listed(found: _Found, file: Path | None) -> MessageList | None:
-    """Return the messages of a file; None of CSV, which is read with the experiment."""
-    if file is None or door.format_of(file.name, "messages") == "csv":
+def _listed(found: _Found) -> MessageList | None:
+    """Return the messages of a file; None if there is none."""
+    file = found.files.get("messages")
+    if file is None:
         return None
     listed: MessageList = _read(found, file, "messages")
     if not len(listed):
         found.settings.left_out.append(f"{found.files.pop('messages').name}: it has no flows")
     found.settings.left_out += listed.left_out
     return listed
-
-
-def _ends(file: Path | None, listed: MessageList | None) -> set[str]:
-    """The names of the nodes that messages lead from and to."""
-    if listed is not None:
-        return set(listed.names)
-    rows = csv_rows(file, file.name) if file is not None else []
-    head = rows[0][1] if rows else []
-    columns = [head.index(name) for name in ("src", "dst") if name in head]
-    return {cells[at].strip() for _, cells in rows[1:] for at in columns if at < len(cells)}
 
 
 def _take(found: _Found, file: Path) -> None:
@@ -165,7 +156,8 @@ def _configured(found: _Found, file: Path) -> None:
         if is_file(file.parent / name):
             found.files.setdefault(content, file.parent / name)
         elif content not in found.files:
-            found.settings.left_out.append(f"{name}: there is no such file beside {file.name}")
+            told = found.settings.named.get(content, name)
+            found.settings.left_out.append(f"{told}: there is no such file beside {file.name}")
 
 
 def _job(found: _Found) -> Job | None:
@@ -209,7 +201,7 @@ def _traffic(
             entry["format"] = "hpcc"
         entries.append(entry)
         classes = [] if listed is None else np.unique(listed.classes[listed.classes >= 0]).tolist()
-        if set(classes) - {3}:
+        if set(classes) - {3} and found.settings.at_top.get("flow_control") != []:
             found.settings.put(
                 "buffer", "lossless_classes", sum(1 << one for one in classes), f"classes {classes}"
             )
@@ -249,7 +241,9 @@ def _run(
         if listed is not None and len(listed):
             ends = np.concatenate((listed.src, listed.dst))
             most = max(most, int(np.bincount(ends, weights=np.tile(listed.sizes, 2)).max()))
-            last = max(0, int(listed.starts.max()))
+            if any(listed.after):  # one after the other, at worst
+                most = int(listed.sizes.sum())
+            last = max(0, int(listed.starts.max())) + listed.delays
         length = last + 80 * most * 10**12 // max(slowest, 1) + 10**10
         run["duration"] = format_time(-(-length // 10**9) * 10**9)
     if "sizes" in found.files:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,16 @@ from typing import Any
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.units import LENGTHS, is_number, parse_delay, parse_rate
 from pyorch.readers import door
-from pyorch.readers.graphs import ERRORS, Graph, degrees, named_hosts, parts_of, without
+from pyorch.readers.graphs import (
+    ERRORS,
+    Graph,
+    degrees,
+    named_hosts,
+    parts_of,
+    respell,
+    respelled,
+    without,
+)
 
 RATES = {"rate": "", "LinkSpeedRaw": "bps", "bandwidth": "", "capacity": "", "speed": ""}
 """Attributes of links that may be their rate, and its unit if they have none."""
@@ -24,26 +33,33 @@ RATE, DELAY = "100Gbps", "1us"
 
 @dataclass
 class Assumed:
-    """A [topology]. server: hosts of one. slowest: rate of a link [bit/s].
+    """A [topology]. server: hosts of one. rates: of its links [bit/s].
 
     losses: [[node]] entries of ports that lose frames.
     """
 
     table: dict[str, Any]
     server: int = 1
-    slowest: int = parse_rate(RATE)
+    rates: set[int] = field(default_factory=lambda: {parse_rate(RATE)})
     losses: list[dict[str, Any]] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
-def assumed(file: Path, graph: Graph, folder: Path, ends: Callable[[], Set[str]]) -> Assumed:
+def assumed(file: Path, graph: Graph, folder: Path, ends: Iterable[str]) -> Assumed:
     """Return the [topology] of a file for a folder. ends: of messages, if no node has a role."""
     found = Assumed({"kind": "file", "file": os.path.relpath(file, folder)})
     if door.format_of(file.name, "network") is None:
         found.table["format"] = "hpcc"
     found.table |= {"rate": RATE, "delay": DELAY}
     found.left_out += graph.left_out
+    wrong = [name for name in graph.nodes if respelled(name) != name]
+    if wrong:
+        found.table["respell"] = True
+        first = f"{wrong[0]!r} is {respelled(wrong[0])!r}"
+        told = f"{len(wrong)} names of nodes have what no name may have: {first}"
+        found.assumed.append(told)
+        graph = respell(graph)
     for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
         _attribute(found, graph, file.name, (key, default), names)
     graph = _connected(found, graph)
@@ -85,7 +101,7 @@ def _connected(found: Assumed, graph: Graph) -> Graph:
     return without(graph, set(graph.nodes) - largest)
 
 
-def _hosts(found: Assumed, graph: Graph, ends: Callable[[], Set[str]]) -> set[str]:
+def _hosts(found: Assumed, graph: Graph, ends: Iterable[str]) -> set[str]:
     """Return the hosts by their roles, or the nodes with one link if messages lead between such.
 
     Otherwise one is added to each node.
@@ -94,7 +110,7 @@ def _hosts(found: Assumed, graph: Graph, ends: Callable[[], Set[str]]) -> set[st
     if len(hosts) > 1:
         return hosts
     single = {name for name, links in degrees(graph).items() if links == 1}
-    if not hosts and set() < ends() <= single:
+    if not hosts and set() < set(map(respelled, ends)) <= single:
         found.assumed.append("no node has a role: hosts are those with one link, as the messages'")
         return single
     each = 1 if len(graph.nodes) > 1 else 2
@@ -139,7 +155,7 @@ def _attribute(
             found.assumed.append(f"all links have a {name} of {default}")
             return
     if name == "rate":
-        found.slowest = min(read)
+        found.rates = set(read)
     if chosen != name:
         found.table[f"{name}_attribute"] = chosen
     if unit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ class MessageList:
     names: of hosts, which src and dst count from 0, in the order in which all senders and then all
     receivers come to them. sizes: bytes. starts: ps, classes: 0..7; ABSENT where the file has none.
     lines: of the file. ids and after: names of messages, and of those that each waits for; empty if
-    none waits. left_out: what is not used.
+    none waits. delays: all of their delays together [ps]. left_out: what is not used.
     """
 
     names: list[str]
@@ -37,6 +38,7 @@ class MessageList:
     lines: Integers
     ids: list[str] = field(default_factory=list)
     after: list[list[str]] = field(default_factory=list)
+    delays: int = 0
     left_out: list[str] = field(default_factory=list)
 
     @classmethod
@@ -108,16 +110,19 @@ class Settings:
 
     sections: by name, each key with its value and where that comes from. files: names of other
     files by what they hold. left_out: keys that are not used, and why. assumed: what they do not
-    say. network: a [topology], if they say one. traffic_class: of flows.
+    say. network: a [topology], if they say one. traffic_class: of flows. maps: of ECN's thresholds
+    by the rate of a link [bit/s], by the name of each map. named: files in its own words.
     """
 
     at_top: dict[str, Any] = field(default_factory=dict)
     sections: dict[str, dict[str, tuple[Any, str]]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     network: dict[str, Any] | None = None
     traffic_class: int | None = None
+    maps: dict[str, dict[int, Decimal]] = field(default_factory=dict)
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         """Add a key of a section."""
@@ -129,6 +134,8 @@ class Settings:
         for section, keys in other.sections.items():
             self.sections.setdefault(section, {}).update(keys)
         self.files |= other.files
+        self.maps |= other.maps
+        self.named |= other.named
         self.left_out += other.left_out
         self.assumed += other.assumed
         self.network = other.network or self.network

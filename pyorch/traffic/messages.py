@@ -24,6 +24,7 @@ from pyorch.base.units import (
 )
 from pyorch.network.topology import Topology
 from pyorch.readers import arrow, door
+from pyorch.readers.graphs import respelled
 from pyorch.readers.records import ABSENT, MessageList, in_order
 from pyorch.traffic import workloads
 from pyorch.traffic.base import (
@@ -149,9 +150,10 @@ class Messages(TrafficTable):
         elif self.time_unit is not None and self.time_unit not in TIMES:
             check.add("time_unit", f"{self.time_unit!r} is not a unit", ", ".join(TIMES))
         elif check.file("file", name) is not None:
-            if kind == "csv":
-                return _read_csv(check, name, self.time_unit)
-            return _read_foreign(check, kind, name)
+            known = check.scene.network.host_names
+            if kind != "csv":
+                return _with_hosts(_read_foreign(check, kind, name), known)
+            return _with_hosts(_read_csv(check, name, self.time_unit), known)
         return []
 
     def _listed(self, check: Check) -> list[_Placed]:
@@ -430,11 +432,37 @@ def _one_by_one(name: str, found: MessageList) -> list[_Placed]:
     ]
 
 
+def _with_hosts(
+    found: list[_Placed] | MessageList, hosts: Collection[str]
+) -> list[_Placed] | MessageList:
+    """Let names that no node can have stand for hosts whose names a network's `respell` made."""
+
+    def host(name: str) -> str:
+        other = name if name in hosts else respelled(name)
+        return other if other in hosts else name
+
+    if isinstance(found, MessageList):
+        _rename(found, [host(name) for name in found.names])
+        return found
+    for number, one in enumerate(found):
+        ends = {"src": host(one.message.src), "dst": host(one.message.dst)}
+        if ends != {"src": one.message.src, "dst": one.message.dst}:
+            found[number] = _Placed(one.message.model_copy(update=ends), one.place)
+    return found
+
+
 def _name_hosts(found: MessageList, hosts: Collection[str]) -> None:
     """Let a number of no host stand for h and this number, as kinds of topology call theirs."""
     names = [
         name if name in hosts or f"h{name}" not in hosts else f"h{name}" for name in found.names
     ]
+    _rename(found, names)
+
+
+def _rename(found: MessageList, names: Sequence[str]) -> None:
+    """Give the hosts other names, perhaps one to several."""
+    if list(names) == found.names:
+        return
     found.names, numbers = in_order(names, np.concatenate((found.src, found.dst)))
     found.src, found.dst = np.split(numbers, 2)
 

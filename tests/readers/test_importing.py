@@ -11,7 +11,7 @@ import tomli
 
 from pyorch.addons.jobs import chakra
 from pyorch.base.errors import UserError
-from pyorch.base.units import MAX_TIME, parse_time
+from pyorch.base.units import MAX_TIME, parse_bytes, parse_time
 from pyorch.cli.bring import bring
 from pyorch.network.topology import Topology, build
 from pyorch.readers.importing import experiment
@@ -81,8 +81,77 @@ def test_a_configuration_brings_its_files_and_what_maps(
     if control != "hpcc":
         marks = table["ecn-marking"]
         assert (marks["kmin"], marks["kmax"], marks["pmax"]) == ("400KB", "1MB", 0.3)
-        assert "# left out: KMAX_MAP 25000000000 400" in text  # not in proportion
-        assert "# left out: KMIN_MAP" not in text
+        assert "# left out: KM" not in text  # no link has 25 Gb/s
+
+
+MAPPED = """CC_MODE 1
+KMIN_MAP 4 25000000000 100 100000000000 400 200000000000 1000 1600000000000 2400
+KMAX_MAP 4 25000000000 400 100000000000 1600 200000000000 2000 1600000000000 9600
+PMAX_MAP 4 25000000000 0.2 100000000000 0.2 200000000000 0.3 1600000000000 0.4
+"""
+
+
+@pytest.mark.parametrize(
+    ("rates", "marks", "left_out"),
+    [
+        (("100Gbps",) * 3, ("400KB", "1600KB", 0.2, "100Gbps"), set()),
+        (("25Gbps", "100Gbps", "100Gbps"), ("400KB", "1600KB", 0.2, "100Gbps"), set()),
+        (
+            ("100Gbps", "200Gbps", "200Gbps"),
+            ("1MB", "2MB", 0.3, "200Gbps"),
+            {
+                "KMIN_MAP 100000000000 400",
+                "KMAX_MAP 100000000000 1600",
+                "PMAX_MAP 100000000000 0.2",
+            },
+        ),
+        (("100Gbps", "400Gbps", "400Gbps"), ("400KB", "1600KB", 0.2, "100Gbps"), set()),
+    ],
+)
+def test_thresholds_are_those_of_the_rates_of_links(
+    tmp_path: Path, rates: tuple[str, ...], marks: tuple[Any, ...], left_out: set[str]
+) -> None:
+    """The fastest rate of a link counts; rows of rates that no link has are not listed."""
+    links = "".join(f"{host} 3 {rate} 0.001ms 0\n" for host, rate in enumerate(rates))
+    _write(tmp_path, topology=f"4 1 3\n3\n{links}", config=MAPPED)
+    table, text = _imported(tmp_path, "config.txt", "topology.txt")
+    found = table["ecn-marking"]
+    kmin, kmax = map(parse_bytes, (found["kmin"], found["kmax"]))
+    assert (kmin, kmax) == tuple(map(parse_bytes, marks[:2]))
+    assert (found["pmax"], found["reference_rate"]) == marks[2:]
+    told = [line.partition(": ")[2] for line in text.splitlines() if "left out: " in line]
+    assert {one.partition(": ")[0] for one in told if "MAP" in one} == left_out
+    assert ("has no links of 400Gbps: in proportion to" in text) == ("400Gbps" in rates)
+
+
+@pytest.mark.parametrize("recovery", [0, 1])
+def test_lossy_networks_of_conweave_have_no_pfc(tmp_path: Path, recovery: int) -> None:
+    """With its recovery; its keys are known, and a key that is not is called so."""
+    own = f"""ENABLE_PFC 0
+ENABLE_IRN {recovery}
+LB_MODE 9
+CONWEAVE_TX_EXPIRY_TIME 1000
+MON_START 5
+QLEN_MON_INTERVAL 5
+FLOWGEN_STOP_TIME 2.1
+CNP_OUTPUT_FILE x/cnp.txt
+BUFER_SIZE 9
+"""
+    _write(tmp_path, topology=NETWORK, flow=FLOWS, config=CONFIG.format(mode=1) + own)
+    table, text = _imported(tmp_path, "config.txt")
+    assert table["flow_control"] == []
+    assert table["buffer"]["lossless_classes"] == 0
+    assert table["buffer"]["lossy_pool"] == table["buffer"]["size"] == "16MiB"
+    assert (table["queue_pair"].get("parameters") == "irn") == bool(recovery)
+    assert ("window_bdps" in table["queue_pair"]) != bool(recovery)
+    assert "LB_MODE 9, ConWeave: flows are spread" in text
+    assert "FLOWGEN_STOP_TIME 2.1: flows start as their file says" in text
+    for name in ("MON_START 5", "QLEN_MON_INTERVAL 5", "CNP_OUTPUT_FILE x/cnp.txt"):
+        assert f"{name}: what it writes is not what is simulated" in text
+    assert "BUFER_SIZE 9: it is not known" in text
+    assert "assumed: no PFC" in text
+    (tmp_path / "my.toml").write_text(text, encoding="utf-8")
+    Study.load(tmp_path / "my.toml").plan()
 
 
 def test_what_was_imported_can_be_planned(
@@ -98,6 +167,75 @@ def test_what_was_imported_can_be_planned(
     assert spec.setting.traffic[0].pairs() == [("0", "2"), ("1", "2")]
     assert bring(files, out) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+SLOW_STAR = "a,b,rate,delay\nh0,s,1Gbps,1us\nh1,s,1Gbps,1us\nh2,s,1Gbps,1us\n"
+
+
+@pytest.mark.parametrize(
+    ("messages", "duration", "lossless"),
+    [
+        ("src,dst,size,start,class\nh0,h1,1MB,2s,5\nh1,h2,5MB,,\n", 2 + 0.49, 1 << 5),
+        ("src,dst,size,start_us\nh0,h1,1000,3000000\n", 3 + 0.09, None),
+        (
+            "src,dst,size,id,after,delay_us\nh0,h1,1MB,a,,\nh1,h2,9MB,b,a,500000\n",
+            0.5 + 0.81,
+            None,
+        ),
+    ],
+)
+def test_messages_in_csv_count(
+    tmp_path: Path, messages: str, duration: float, lossless: int | None
+) -> None:
+    """For the duration, the start of the last one and a tenth of the rate, and for the classes."""
+    (tmp_path / "links.csv").write_text(SLOW_STAR, encoding="utf-8")
+    (tmp_path / "messages.csv").write_text(messages, encoding="utf-8")
+    out = tmp_path / "my.toml"
+    assert bring([str(tmp_path / name) for name in ("messages.csv", "links.csv")], str(out)) == 0
+    table = tomli.loads(out.read_text(encoding="utf-8"))
+    assert parse_time(table["run"]["duration"]) == round(duration * 10**12)
+    assert table.get("buffer", {}).get("lossless_classes") == lossless
+
+
+def test_names_that_no_node_may_have_are_spelled_anew(tmp_path: Path) -> None:
+    """With what is said of it, of messages to them, too; two that become one are refused."""
+    links = "a,b\nleaf1.dc1,New York\n10.0.0.1,leaf1.dc1\n10.0.0.2,New York\n"
+    (tmp_path / "links.csv").write_text(links, encoding="utf-8")
+    (tmp_path / "messages.csv").write_text("src,dst,size\n10.0.0.1,10.0.0.2,1MB\n", "utf-8")
+    out = str(tmp_path / "my.toml")
+    assert bring([str(tmp_path / name) for name in ("messages.csv", "links.csv")], out) == 0
+    assert "4 names of nodes have what no name may have: 'leaf1.dc1' is 'leaf1-dc1'" in Path(
+        out
+    ).read_text(encoding="utf-8")
+    (spec,) = Study.load(out).plan().specs
+    assert spec.setting.traffic[0].pairs() == [("10-0-0-1", "10-0-0-2")]
+    assert set(_network(Path(out)).names) == {"leaf1-dc1", "New-York", "10-0-0-1", "10-0-0-2"}
+    (tmp_path / "links.csv").write_text(links.replace("10.0.0.2", "10-0.0.1"), encoding="utf-8")
+    with pytest.raises(UserError, match="would both be called '10-0-0-1'"):
+        _imported(tmp_path, "links.csv")
+
+
+@pytest.mark.parametrize("name", ["lat\udce9.csv", "lat\udce9"])
+def test_names_that_are_not_utf_8_are_refused(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a file and of the folder of one: an experiment cannot name them."""
+    file = tmp_path / name
+    if not file.suffix:
+        file.mkdir()
+        file /= "links.csv"
+    file.write_text(SLOW_STAR, encoding="utf-8")
+    assert bring([str(file)], str(tmp_path / "e.toml")) == 2
+    assert "is not UTF-8" in capsys.readouterr().err
+    assert not (tmp_path / "e.toml").exists()
+
+
+def test_the_network_that_a_configuration_names_is_told(tmp_path: Path) -> None:
+    """Where it lies elsewhere, such as two folders above what ConWeave's runs write."""
+    _write(tmp_path, config="CC_MODE 1\nTOPOLOGY_FILE config/fat_k8.txt\n")
+    with pytest.raises(UserError) as caught:
+        _imported(tmp_path, "config.txt")
+    assert "name config/fat_k8.txt, the TOPOLOGY_FILE of config.txt, too" in caught.value.render()
 
 
 def test_a_folder_of_the_simulator_is_enough(tmp_path: Path) -> None:
@@ -251,7 +389,7 @@ def test_a_configuration_tells_what_it_lacks_and_what_is_not_used(tmp_path: Path
         "assumed: not in config.txt, so ours: PACKET_PAYLOAD_SIZE,",
         ", RATE_AI, RATE_HAI, MIN_RATE, KMIN_MAP, KMAX_MAP, PMAX_MAP",
         "assumed: PFC on every link, headroom by our rule; headers and ACKs have our sizes",
-        "left out: RATE_AL 5: did you mean 'RATE_AI'?",
+        "left out: RATE_AL 5: it is not known; did you mean 'RATE_AI'?",
         "left out: 1 links more than the 2 that the first line says",
         "left out: 1 flows more than the 1 that the first line says",
     ):
