@@ -38,7 +38,7 @@ BALANCERS = {"2": "DRILL", "3": "CONGA", "6": "LetFlow", "9": "ConWeave"}
 """Of ConWeave's simulator, by LB_MODE; 0 is a hash of the flow, as here."""
 _LEFT_OUT = {
     "L2_CHUNK_SIZE": "acknowledgements are by packets",
-    "LINK_DOWN": "write it as [[topology.failures]]",
+    "LINK_DOWN": "it is no time [us] and two nodes",
     "FLOWGEN_START_TIME": "flows start as their file says",
     "FLOWGEN_STOP_TIME": "flows start as their file says",
     "FLOW_INPUT_FILE": "it is written there",
@@ -187,6 +187,8 @@ def read(file: Path, label: str) -> Settings:
             # it names the file as seen from the simulator's folder: only one beside this is read
             found.files[_FILES[name]] = PurePosixPath(words[0].replace("\\", "/")).name
             found.named[_FILES[name]] = f"{words[0]}, the {name} of {label}"
+        elif name == "LINK_DOWN" and (failure := _failure(words)):
+            found.failures.append(failure)
         elif name in known:
             section, key, form = known[name]
             value = _value(given, name, form.read, label, problems)
@@ -251,6 +253,16 @@ def _window(found: Settings, control: str | None, given: bool | None) -> None:
         found.assumed.append("HAS_WIN 1, as that simulator has it by default")
     if given is not False:
         found.put("queue_pair", "window_bdps", 1, "HAS_WIN 1")
+
+
+def _failure(words: list[str]) -> dict[str, Any] | None:
+    """Return the link that fails, which it does so many us after 2 s; None if none can be told."""
+    numbers = [whole(word) for word in words]
+    if len(numbers) != 3 or None in numbers or not numbers[0]:
+        return None
+    time, *ends = (int(one or 0) for one in numbers)
+    down = format_time(min(2 * 10**12 + time * 10**6, MAX_TIME))
+    return {"link": [str(end) for end in ends], "down": down}
 
 
 def _why_not(name: str, given: Given) -> str:

@@ -82,7 +82,8 @@ def _connection(found: _Matrix, number: int, ends: tuple[str, str], words: Seque
     """Take a connection; return what is wrong, "" if nothing is."""
     values: dict[str, int] = {}
     for name, text in zip(words[::2], [*words[1::2], ""], strict=False):
-        value = whole(text)
+        # some write a fraction of 0
+        value = whole(re.sub(r"(?<=\d)\.0+$", "", text) if name == "start" else text)
         if name not in _TOKENS or name in values or value is None:
             return f"{name} {text}".strip()[:80] + " is not read"
         values[name] = value

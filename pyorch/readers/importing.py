@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
 from pyorch.base.reading import is_file, is_folder
-from pyorch.base.units import format_time, parse_rate, parse_time
+from pyorch.base.units import format_time, parse_rate, parse_time, whole
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
-from pyorch.readers.graphs import Graph
+from pyorch.readers.graphs import MAX_PARTS, Graph, refuse_many
 from pyorch.readers.records import Job, MessageList, Settings
 
 LONG_JOB, SHORT = "100s", "10ms"
@@ -52,6 +52,9 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     _set(found)
     job = _job(found)
     given = found.files.get("network")
+    listed = _listed(found)
+    if listed is not None and given is None and found.settings.network is None:
+        _star_of(found, listed)
     if given is None and found.settings.network is None:
         what = "none of the files holds a network"
         allowed = f"a network as {', '.join(door.formats('network'))}"
@@ -59,7 +62,6 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         hint = f"name {named or 'its file'}, too: invoke import topology.txt flow.txt --out my.toml"
         raise UserError([Problem(", ".join(file.name for file in files), what, allowed, hint)])
     graph: Graph = _read(found, given, "network") if given else Graph()
-    listed = _listed(found)
     topology = found.settings.network or {}
     rates = {parse_rate(topology.get("rate", networks.RATE))}
     losses: list[dict[str, Any]] = []
@@ -69,6 +71,8 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         rates = network.rates
         found.assumed += network.assumed
         found.settings.left_out += network.left_out
+    if found.settings.failures:
+        found.assumed.append("LINK_DOWN counts from 2 s on, as there")
     hpcc_config.marking(found.settings, rates)
     found.assumed = found.settings.assumed + found.assumed
     found.assumed += _schemes(found.settings)
@@ -89,6 +93,8 @@ def _set(found: _Found) -> None:
             found.settings.left_out.append(told)
     if "nic" in found.files:
         found.settings.add(mlxconfig.read(found.files["nic"], found.files["nic"].name))
+        told = found.settings.assumed
+        found.settings.assumed = [one for one in told if one != sonic.OUR_SENDERS]
 
 
 def _schemes(settings: Settings) -> Iterator[str]:
@@ -169,12 +175,23 @@ def _job(found: _Found) -> Job | None:
     job: Job = door.reader(kind, "job")(file, file.name, found.files.get("groups"))
     found.assumed += job.assumed
     if "network" not in found.files and found.settings.network is None:
-        table = {"kind": "star", "hosts": job.ranks * job.nics}
-        table |= {"hosts_per_server": job.nics} if job.nics > 1 else {}
-        found.settings.network = table | {"rate": networks.RATE, "delay": networks.DELAY}
-        told = f"there is no file of a network: a star of {table['hosts']} hosts, {networks.RATE}"
-        found.assumed.append(told)
+        _star(found, job.ranks * job.nics, {"hosts_per_server": job.nics} if job.nics > 1 else {})
     return job
+
+
+def _star_of(found: _Found, listed: MessageList) -> None:
+    """Assume a star for messages alone if they lead between numbers, or h and a number."""
+    numbers = [whole(name.removeprefix("h")) for name in listed.names]
+    known = [one for one in numbers if one is not None]
+    if len(known) == len(numbers) and 0 < max(known, default=0) < MAX_PARTS:
+        _star(found, 1 + max(known), {})
+
+
+def _star(found: _Found, hosts: int, more: Mapping[str, Any]) -> None:
+    table = {"kind": "star", "hosts": hosts, **more}
+    found.settings.network = table | {"rate": networks.RATE, "delay": networks.DELAY}
+    told = f"there is no file of a network: a star of {hosts} hosts, {networks.RATE}"
+    found.assumed.append(told)
 
 
 def _read(found: _Found, file: Path, content: door.Content) -> Any:
@@ -183,6 +200,8 @@ def _read(found: _Found, file: Path, content: door.Content) -> Any:
     held = door.reader(kind, content)(file, file.name, found.tell)
     if held is None or found.problems:
         raise UserError([problem.inside(file.name) for problem in found.problems])
+    if isinstance(held, Graph):
+        refuse_many(len(held.nodes) + len(held.edges), file.name)
     return held
 
 
@@ -279,6 +298,8 @@ def _text(
     sections = dict(found.settings.sections)
     lines += ["", "[run]", *_keys(run, sections.pop("run", {}))]
     lines += ["", "[topology]", *_keys(topology, {})]
+    for failure in found.settings.failures:
+        lines += ["", "[[topology.failures]]", *_keys(failure, {})]
     for name, keys in sections.items():
         lines += ["", f"[{name}]", *_keys({}, keys)]
     for entry in entries:

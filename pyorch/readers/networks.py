@@ -110,7 +110,8 @@ def _hosts(found: Assumed, graph: Graph, ends: Iterable[str]) -> set[str]:
     if len(hosts) > 1:
         return hosts
     single = {name for name, links in degrees(graph).items() if links == 1}
-    if not hosts and set() < set(map(respelled, ends)) <= single:
+    known = set(map(respelled, ends)) & set(graph.nodes)  # the plan tells of others
+    if not hosts and set() < known <= single:
         found.assumed.append("no node has a role: hosts are those with one link, as the messages'")
         return single
     each = 1 if len(graph.nodes) > 1 else 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pyorch.base.errors import one_of
 from pyorch.base.reading import read_json
 from pyorch.readers.graphs import MAX_BYTES, Edge, Graph, Tell, directed, name_of, no_node
 
@@ -18,7 +19,9 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     nodes, links = of.get("nodes"), of.get(key)
     if not isinstance(nodes, list) or not isinstance(links, list):
         allowed = '{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}'
-        tell("", "is not node-link JSON as networkx writes it", allowed, None)
+        seen = f"a table of {one_of(of)}" if of else "no table, or an empty one"
+        what = f"is not node-link JSON as networkx writes it, but {seen}"
+        tell("", what, allowed, None)
         return None
     if of.get("directed"):
         directed(bool(of.get("multigraph")), tell)

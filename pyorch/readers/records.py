@@ -111,7 +111,8 @@ class Settings:
     sections: by name, each key with its value and where that comes from. files: names of other
     files by what they hold. left_out: keys that are not used, and why. assumed: what they do not
     say. network: a [topology], if they say one. traffic_class: of flows. maps: of ECN's thresholds
-    by the rate of a link [bit/s], by the name of each map. named: files in its own words.
+    by the rate of a link [bit/s], by the name of each map. failures: of links, as [topology] has
+    them. named: files in its own words.
     """
 
     at_top: dict[str, Any] = field(default_factory=dict)
@@ -123,6 +124,7 @@ class Settings:
     network: dict[str, Any] | None = None
     traffic_class: int | None = None
     maps: dict[str, dict[int, Decimal]] = field(default_factory=dict)
+    failures: list[dict[str, Any]] = field(default_factory=list)
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         """Add a key of a section."""
@@ -135,6 +137,7 @@ class Settings:
             self.sections.setdefault(section, {}).update(keys)
         self.files |= other.files
         self.maps |= other.maps
+        self.failures += other.failures
         self.named |= other.named
         self.left_out += other.left_out
         self.assumed += other.assumed

@@ -78,6 +78,10 @@ class _Switch:
         return most
 
 
+OUR_SENDERS = "senders have DCQCN, with our parameters: a switch does not say"
+"""What is assumed unless a NIC says it."""
+
+
 def is_config(content: object) -> bool:
     """Whether JSON is a configuration of a switch."""
     return isinstance(content, dict) and any(
@@ -328,7 +332,7 @@ def _marking(switch: _Switch, profiles: Table) -> None:
             switch.wrong(f"{where}|{keys[1]}", high, f"{keys[0]}, {low}, or more")
         found.at_top["agents"] = ["ecn-marking"]
         found.at_top["congestion_control"] = "dcqcn"
-        found.assumed.append("senders have DCQCN, with our parameters: a switch does not say")
+        found.assumed.append(OUR_SENDERS)
         found.put("ecn-marking", "kmin", format_bytes(low), f"green_min_threshold of {name}")
         found.put("ecn-marking", "kmax", format_bytes(high), "green_max_threshold")
         if percent is None:

@@ -34,6 +34,9 @@ def of_line_rates(cases: Cases) -> Iterator[Found]:
             is_used = info.name in used or not types.is_scheme(info)
             # a preset for any rate may have some of the same values
             chosen = any(_has(cases, case, info, other) for other in unrated.get(section, ()))
+            # whoever gives all of the defaults has chosen them
+            given = set(setting.attributes.get(info.name, ())) if name == DEFAULTS else set[str]()
+            chosen |= set(values) <= given
             if far and is_used and not chosen and _has(cases, case, info, values):
                 fitting.setdefault(name, []).append(section)
         for name, sections in fitting.items():

@@ -39,7 +39,9 @@ def write(scene: Scene) -> Written:
     found.files["flows.cm"] = "\n".join([*head, *rows, *ends_]) + "\n"
     tree = _fat_tree(scene)
     if tree is None:
-        found.left_out.append(f"the network: it has fat-trees only, and this is {scene.kind}")
+        whole = "with links that failed, or of several rates, or delays of no whole ns"
+        this = f"one {whole}" if scene.kind == "fat_tree" else scene.kind
+        found.left_out.append(f"the network: it has whole fat-trees only, and this is {this}")
     else:
         found.files["network.topo"] = tree
     found.left_out.append("settings of schemes and switches: they are options of its programs")

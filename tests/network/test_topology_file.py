@@ -175,6 +175,7 @@ WRONG = [
     ("n.json", "[" * 100_000, "nested more than"),
     ("n.json", '{"nodes": [], "nodes": []}', "the key 'nodes' is given twice"),
     ("n.json", "[1, 2]", "is not node-link JSON"),
+    ("n.json", '{"TABLE": 1, "other": 2}', "but a table of TABLE, other"),
     ("n.json", "7", "is not node-link JSON"),
     ("n.json", '{"nodes": 7, "edges": []}', "is not node-link JSON"),
     ("n.json", '{"nodes": [], "edges": {}}', "is not node-link JSON"),

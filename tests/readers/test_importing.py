@@ -230,6 +230,55 @@ def test_names_that_are_not_utf_8_are_refused(
     assert not (tmp_path / "e.toml").exists()
 
 
+def test_a_link_that_goes_down_does_so_after_two_seconds(tmp_path: Path) -> None:
+    """As in that simulator, whose key counts us from there; other values are listed."""
+    config = CONFIG.format(mode=1)
+    links = NETWORK.replace("4 1 3", "4 1 4") + "0 3 100Gbps 0.001ms 0\n"
+    for line, failures in (
+        ("LINK_DOWN 7 1 3", [{"link": ["1", "3"], "down": "2000007us"}]),
+        ("LINK_DOWN 7 1", None),
+    ):
+        _write(tmp_path, topology=links, config=config.replace("LINK_DOWN 0 0 0", line))
+        table, text = _imported(tmp_path, "config.txt")
+        assert table["topology"].get("failures") == failures
+        assert ("it is no time [us] and two nodes" in text) == (failures is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hosts"),
+    [
+        ("flow.txt", FLOWS, 3),
+        ("m.cm", "Nodes 9\nConnections 1\n3->8 id 1 start 0.000000 size 9000\n", 9),
+        ("m.csv", "src,dst,size\nh0,h3,1MB\n", 4),
+    ],
+)
+def test_messages_alone_get_a_star(tmp_path: Path, name: str, text: str, hosts: int) -> None:
+    """As a job does, with a host for each number up to the highest."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert bring([str(tmp_path / name)], str(tmp_path / "my.toml")) == 0
+    table = tomli.loads((tmp_path / "my.toml").read_text(encoding="utf-8"))
+    assert (table["topology"]["kind"], table["topology"]["hosts"]) == ("star", hosts)
+    (tmp_path / "o.csv").write_text("src,dst,size\nalpha,beta,1MB\n", encoding="utf-8")
+    with pytest.raises(UserError, match="none of the files holds a network"):
+        _imported(tmp_path, "o.csv")
+
+
+def test_a_message_to_no_node_does_not_turn_hosts_into_switches(tmp_path: Path) -> None:
+    """The experiment then tells of that message."""
+    (tmp_path / "links.csv").write_text(SLOW_STAR, encoding="utf-8")
+    (tmp_path / "messages.csv").write_text("src,dst,size\nh0,h7,1MB\n", encoding="utf-8")
+    table, _ = _imported(tmp_path, "links.csv", "messages.csv")
+    assert "add_hosts" not in table["topology"]
+
+
+def test_a_network_of_too_many_nodes_writes_nothing(tmp_path: Path) -> None:
+    """It is refused before there is an experiment."""
+    nodes = ",".join(f'{{"id": {node}}}' for node in range(100_001))
+    (tmp_path / "net.json").write_text(f'{{"nodes": [{nodes}], "links": []}}', encoding="utf-8")
+    with pytest.raises(UserError, match="its network has 100,001 nodes and links"):
+        _imported(tmp_path, "net.json")
+
+
 def test_the_network_that_a_configuration_names_is_told(tmp_path: Path) -> None:
     """Where it lies elsewhere, such as two folders above what ConWeave's runs write."""
     _write(tmp_path, config="CC_MODE 1\nTOPOLOGY_FILE config/fat_k8.txt\n")

@@ -269,6 +269,9 @@ def test_defaults_for_another_line_rate(paths: Paths, rate: str, count: int) -> 
     assert said(paths, **more, **scaling) == []
     own = {"dcqcn": {"additive_increase": "7Mbps"}}
     assert len(about(said(paths, **more, **own), "ecn-marking has its defaults")) == count
+    presets = read_presets(Paths(ROOT))["ecn-marking"]
+    own["ecn-marking"] = {**presets["defaults"].values}
+    assert about(said(paths, **more, **own), "ecn-marking has its defaults") == []
 
 
 def test_a_preset_for_another_line_rate(paths: Paths) -> None:

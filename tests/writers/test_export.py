@@ -255,7 +255,7 @@ def test_what_cannot_be_said_is_listed(tmp_path: Path) -> None:
             assert "flow control: it has PFC, not gfc" in said
             assert "congestion control swift" in said
         if kind == "htsim":
-            assert "the network: it has fat-trees only, and this is star" in said
+            assert "the network: it has whole fat-trees only, and this is star" in said
 
 
 def test_the_command_writes_into_a_folder_and_overwrites_nothing(
