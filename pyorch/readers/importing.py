@@ -93,8 +93,7 @@ def _set(found: _Found) -> None:
             found.settings.left_out.append(told)
     if "nic" in found.files:
         found.settings.add(mlxconfig.read(found.files["nic"], found.files["nic"].name))
-        told = found.settings.assumed
-        found.settings.assumed = [one for one in told if one != sonic.OUR_SENDERS]
+        found.settings.assumed = [one for one in found.settings.assumed if one != sonic.OUR_SENDERS]
 
 
 def _schemes(settings: Settings) -> Iterator[str]:

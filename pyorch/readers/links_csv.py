@@ -37,11 +37,12 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     return graph
 
 
-def messages(file: Path, label: str, _: Tell) -> MessageList:
+def messages(file: Path, label: str, tell: Tell) -> MessageList:
     """Messages as far as `import` needs them: the experiment reads each cell and tells what is bad.
 
     A size, start or class that cannot be read is ABSENT.
     """
+    del tell
     many = arrow.of_csv(read_bytes(file, label), None)
     if many is not None:
         return many

@@ -150,10 +150,10 @@ class Messages(TrafficTable):
         elif self.time_unit is not None and self.time_unit not in TIMES:
             check.add("time_unit", f"{self.time_unit!r} is not a unit", ", ".join(TIMES))
         elif check.file("file", name) is not None:
-            known = check.scene.network.host_names
-            if kind != "csv":
-                return _with_hosts(_read_foreign(check, kind, name), known)
-            return _with_hosts(_read_csv(check, name, self.time_unit), known)
+            foreign = kind != "csv"
+            found = _read_foreign(check, kind, name) if foreign else None
+            listed = _read_csv(check, name, self.time_unit) if found is None else found
+            return _with_hosts(listed, check.scene.network.host_names)
         return []
 
     def _listed(self, check: Check) -> list[_Placed]:

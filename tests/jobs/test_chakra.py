@@ -7,16 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch.addons.jobs import collectives, goal
+from pyorch.addons.jobs import chakra_schedule, collectives, goal
 from pyorch.addons.jobs.chakra import NODE_TYPES, SCALARS, Node, read, write
-from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, OPERATIONS, _chained
+from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, OPERATIONS, Reading, _chained, schedule
+from pyorch.addons.jobs.goal_kind import Steps
 from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_collectives import IDEAL, across, inline
-from tests.jobs.test_goal import begins
+from tests.jobs.test_goal import begins, evaluated
 from tests.jobs.test_lost_time import COLLIDE
 from tests.traffic.test_traffic import MS, STAR, resolve
 from tools import chakra_example
@@ -619,3 +621,47 @@ def test_shipped_traces_are_the_generator_s(tmp_path: Path) -> None:
     for made in tmp_path.iterdir():
         assert made.read_bytes() == (EXAMPLES / made.name).read_bytes()
     assert len(list(tmp_path.iterdir())) == chakra_example.RANKS + 1
+
+
+def _dense(seed: int) -> list[Node]:
+    """Computations and all-reduces, each of which waits for many before it."""
+    draw = np.random.default_rng(seed)
+    nodes = []
+    for number in range(40):
+        after = tuple(one for one in range(number) if draw.random() < 0.5)
+        if draw.random() < 0.3:
+            size = {"comm_type": 0, "comm_size": int(draw.integers(100, 9000))}
+            nodes.append(Node(number, "COMM_COLL_NODE", after, 0, size))
+        else:
+            nodes.append(Node(number, "COMP_NODE", after, int(draw.integers(9))))
+    return nodes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_of_a_trace_are_as_so_many_traces(seed: int) -> None:
+    """Without dependencies that follow from others: every flow begins as it did."""
+    nodes = _dense(seed)
+    whole, _, wrong = schedule([("t", [*nodes]) for _ in range(3)], Reading())
+    short, _, also_wrong = schedule([("t", nodes)] * 3, Reading())
+    assert wrong == also_wrong == []
+    assert short.count("requires") < whole.count("requires")
+    found = []
+    for text in (whole, short):
+        read_back, _ = goal.read(text)
+        assert read_back is not None
+        steps = Steps(read_back, 0, ())
+        found.append(evaluated(steps, [700 + 13 * size for size in steps.sizes.tolist()]))
+    assert found[0] == found[1]
+
+
+def test_copies_with_too_many_statements_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages of collectives grow with the square of the ranks; a cycle is told before."""
+    nodes = [Node(0, "COMM_COLL_NODE", (), 0, {"comm_type": 0, "comm_size": 9000})]
+    monkeypatch.setattr(chakra_schedule, "MOST_COPIED", 1000)
+    assert schedule([("t", nodes * 1)] * 4, Reading())[2] == []
+    more = [node._replace(id=number) for number, node in enumerate(nodes * 9)]
+    (problem,) = schedule([("t", more)] * 16, Reading())[2]
+    assert "of 16 ranks are too many" in problem.what
+    circle = [Node(one, "COMP_NODE", tuple({0, 1, 2} - {one})) for one in range(3)]
+    (problem,) = schedule([("t", circle)] * 2, Reading())[2]
+    assert "depend on each other in a cycle" in problem.what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import random
 import tomllib
@@ -402,6 +403,7 @@ def evaluated(steps: Steps, took: list[int]) -> list[int]:
     """When each flow begins, if flow n takes took[n]."""
     starts: dict[int, int] = {}
 
+    @functools.cache
     def when(moment: Any) -> int:
         step, delay = moment
         if step is None:

@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.addons.jobs.chakra import Node, read
-from pyorch.addons.jobs.chakra_schedule import Reading
+from pyorch.addons.jobs.chakra_schedule import MOST_COPIED, Reading
 from pyorch.addons.jobs.scheduled import ScheduledTable, note
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.reading import is_file, read_bytes, read_json
@@ -19,8 +19,6 @@ from pyorch.traffic.base import Check, TrafficTable, traffic
 
 MOST_COPIES = 4096
 """Ranks that one trace may stand for."""
-MOST_COPIED = 2_000_000
-"""Nodes of all copies of a trace."""
 _NAME = re.compile(r"\.(0|[1-9][0-9]{0,8})\.et$")
 
 

@@ -54,6 +54,8 @@ READ = {
 NS_PER_US = 1000
 MOST_TAG = 2**32 - 1
 """Tags of collectives begin above this."""
+MOST_COPIED = 2_000_000
+"""Nodes of all copies of a trace, and about as many statements [0.5 KB, 10 us each]."""
 MOST_SHOWN = 10
 """Ids of nodes that a message shows."""
 MOST_NUMBER = 10**15
@@ -214,20 +216,34 @@ def _chained(nodes: Sequence[Node]) -> list[Node]:
     ]
 
 
+def _without_implied(order: Sequence[Node]) -> list[Node]:
+    """Return nodes without what one that they wait for waits for, too. order: has no cycle.
+
+    PyTorch's traces have dozens of dependencies for each node.
+    """
+    before = {node.id: frozenset(node.after) for node in order}
+    nothing: frozenset[int] = frozenset()
+    found = []
+    for node in order:
+        implied = nothing.union(*(before.get(other, nothing) for other in node.after))
+        found.append(node._replace(after=tuple(one for one in node.after if one not in implied)))
+    return found
+
+
 class _Schedule:
     """The statements of all ranks while they are being written."""
 
     def __init__(self, traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading) -> None:
         self.reading = reading
+        of_traces = {id(nodes): nodes for _, nodes in traces}
+        ids = {key: frozenset(node.id for node in nodes) for key, nodes in of_traces.items()}
+        if reading.chain_streams:
+            of_traces = {key: _chained(nodes) for key, nodes in of_traces.items()}
         self.ranks = [
-            _Rank(
-                number,
-                label,
-                _chained(nodes) if reading.chain_streams else nodes,
-                frozenset(node.id for node in nodes),
-            )
+            _Rank(number, label, of_traces[id(nodes)], ids[id(nodes)])
             for number, (label, nodes) in enumerate(traces)
         ]
+        self.copied = len(of_traces) < len(traces)
         self.problems: list[Problem] = []
         self.tag = MOST_TAG + 1
         self.written: list[_Written] = []
@@ -248,12 +264,28 @@ class _Schedule:
 
     def write(self) -> None:
         """Fill the ranks' lines."""
+        orders: dict[int, Sequence[Node]] = {}
         for rank in self.ranks:
-            for node in self._in_order(rank):
+            key = id(rank.nodes)
+            if key not in orders:
+                order = self._in_order(rank)
+                orders[key] = _without_implied(order) if self.copied else order
+            for node in orders[key]:
                 if self._check_attributes(rank, node):
                     self._node(rank, node)
+            if self._too_many():
+                return
         for group, (members, calls) in enumerate(self.calls.items()):
             self._group(group, members, calls)
+
+    def _too_many(self) -> bool:
+        """Whether the copies of a trace have more statements than are read, which is told once."""
+        lines = sum(len(rank.lines) for rank in self.ranks) if self.copied else 0
+        if lines > MOST_COPIED and not self.problems:
+            what = f"nodes, dependencies and messages of {len(self.ranks)} ranks are too many"
+            allowed = f"at most {MOST_COPIED:,} statements, or so, in all"
+            self.problems.append(Problem(self.ranks[0].label, what, allowed, "fewer copies"))
+        return lines > MOST_COPIED
 
     def _in_order(self, rank: _Rank) -> list[Node]:
         """Return nodes after those that they depend on, otherwise in the order of the file."""
@@ -432,7 +464,7 @@ class _Schedule:
                         what = f"attribute {name!r} is {value}, and in {at.where(first.node.id)} "
                         hint = "the n-th collective of a group is one for all its ranks"
                         self.tell(self.ranks[rank], part.node, f"{what}it is {other}", None, hint)
-            if not self.problems and len(members) > 1:
+            if not self.problems and len(members) > 1 and not self._too_many():
                 self._transfers(group, members, [parts[rank].node for rank in members], first)
 
     def _transfers(
