@@ -33,10 +33,10 @@ def _feature(name: str, most: int, places: str) -> Feature:
 FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_220, "files setting plan.py"),
     _feature("networks", 1_400, "network"),
-    _feature("networks from files", 330, "network/file.py"),
-    _feature("files of other tools", 3_060, "readers cli/bring.py"),
+    _feature("networks from files", 340, "network/file.py"),
+    _feature("files of other tools", 3_230, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_775, "traffic"),
+    _feature("traffic", 2_800, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_660, "base"),
     _feature("a run", 1_110, "run"),
@@ -78,7 +78,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_125, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
-    _feature("jobs of ranks", 5_080, "addons/jobs"),
+    _feature("jobs of ranks", 5_120, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 
