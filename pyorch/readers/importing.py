@@ -53,7 +53,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     job = _job(found)
     given = found.files.get("network")
     listed = _listed(found)
-    if listed is not None and given is None and found.settings.network is None:
+    if listed is not None and not (given or found.settings.network or found.settings.named):
         _star_of(found, listed)
     if given is None and found.settings.network is None:
         what = "none of the files holds a network"

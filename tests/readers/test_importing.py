@@ -281,7 +281,8 @@ def test_a_network_of_too_many_nodes_writes_nothing(tmp_path: Path) -> None:
 
 def test_the_network_that_a_configuration_names_is_told(tmp_path: Path) -> None:
     """Where it lies elsewhere, such as two folders above what ConWeave's runs write."""
-    _write(tmp_path, config="CC_MODE 1\nTOPOLOGY_FILE config/fat_k8.txt\n")
+    _write(tmp_path, config="CC_MODE 1\nTOPOLOGY_FILE config/fat_k8.txt\nFLOW_FILE flow.txt\n")
+    _write(tmp_path, flow=FLOWS)  # for which no star stands in
     with pytest.raises(UserError) as caught:
         _imported(tmp_path, "config.txt")
     assert "name config/fat_k8.txt, the TOPOLOGY_FILE of config.txt, too" in caught.value.render()
@@ -386,7 +387,7 @@ def test_a_rate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"flow": FLOWS}, "none of the files holds a network"),
+        ({"c": "CC_MODE 1\n"}, "none of the files holds a network"),
         ({"topology": NETWORK + "x", "other": NETWORK}, "a second file of network"),
         ({"topology": NETWORK.replace("100Gbps", "1Gb")}, "rate"),
         ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI 5furlongs\n"}, "c.txt: line 2: RATE_AI"),
