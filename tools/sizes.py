@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_220, "files setting plan.py"),
     _feature("networks", 1_400, "network"),
     _feature("networks from files", 340, "network/file.py"),
-    _feature("files of other tools", 3_230, "readers cli/bring.py"),
+    _feature("files of other tools", 3_300, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
     _feature("traffic", 2_800, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),

@@ -69,12 +69,12 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
 def of_flows(text: str, count: int) -> MessageList | None:
     """Return the flows of the HPCC family below a first line; None if a line is not a usual one.
 
-    Usual are `src dst class port bytes start_s`, or all without the port, with one blank between.
+    Usual are `src dst class port bytes start_s`, or all without the port.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    data = text.replace("\r\n", "\n").encode()
+    data = _one_blank(text)
     first = data.split(b"\n", 2)[1:2]
     names = ["src", "dst", "class", "port", "size", "start"]
     if len(first[0].split(b" ") if first else []) == 5:
@@ -109,6 +109,71 @@ def of_flows(text: str, count: int) -> MessageList | None:
     if more:
         found.left_out.append(f"{more} flows more than the {count} that the first line says")
     return found
+
+
+def of_connections(text: str, head: int, nodes: int, count: int) -> MessageList | None:
+    """Return the connections of htsim below some lines; None if a line is not a usual one.
+
+    Usual are `src->dst` and what the first of them has, in its order: start, size, and perhaps id
+    and prio, each with a whole number. nodes, count: as the head says.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    data = _one_blank(text)
+    first, *_ = (*data.split(b"\n", head + 1)[head : head + 1], b"")
+    keys = first.decode("ascii", errors="replace").split(" ")[1::2]
+    known = {"start", "size", "id", "prio"}
+    if not {"start", "size"} <= set(keys) <= known or len(set(keys)) < len(keys):
+        return None
+    if b"#" in data or data.count(b"->") != count:
+        return None
+    ends = ["src", "dst"]
+    names = [*ends, *(name for key in keys for name in (f"{key} is", key))]
+    types = dict.fromkeys((*ends, *keys), pa.int64())
+    words = {f"{key} is": pa.dictionary(pa.int32(), pa.string()) for key in keys}
+    try:
+        table = csv.read_csv(
+            io.BytesIO(data.replace(b"->", b" ")),
+            csv.ReadOptions(use_threads=False, column_names=names, skip_rows=head),
+            csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=types | words, null_values=[]),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    same = all(
+        set(chunk.dictionary.to_pylist()) == {key}
+        for key in keys
+        for chunk in table.column(f"{key} is").chunks
+    )
+    if not same or table.num_rows != count or not count:
+        return None
+    src, dst, starts, sizes = (_values(table.column(key)) for key in (*ends, "start", "size"))
+    both = np.concatenate((src, dst))
+    late = starts.min() < 0 or starts.max() > MAX_TIME
+    if (
+        late
+        or sizes.min() < 1
+        or sizes.max() > MAX_BYTES
+        or not 0 <= both.min() <= both.max() < nodes
+    ):
+        return None
+    used, both = in_order(range(int(both.max()) + 1), both)
+    src, dst = np.split(both, 2)
+    classes = np.full(count, ABSENT, dtype=np.int64)
+    lines = np.arange(head + 1, head + count + 1)
+    found = MessageList([*map(str, used)], src, dst, sizes, starts, classes, lines)
+    if "prio" in keys:
+        found.left_out.append(f"prio of {count} connections")
+    return found
+
+
+def _one_blank(text: str) -> bytes:
+    """Return a text with one blank between the words of a line, and none around them."""
+    data = text.replace("\r\n", "\n").encode()
+    if any(some in data for some in (b"  ", b"\t", b" \n", b"\n ")):
+        data = b"\n".join(b" ".join(line.split()) for line in data.split(b"\n"))
+    return data
 
 
 def _values(column: Any, half: int = 0) -> npt.NDArray[Any]:

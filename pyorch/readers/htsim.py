@@ -15,6 +15,7 @@ from pathlib import Path
 from pyorch.base.reading import read_text, words_of
 from pyorch.base.units import MAX_BYTES as MOST_BYTES
 from pyorch.base.units import MAX_TIME, is_number, whole
+from pyorch.readers import arrow
 from pyorch.readers.graphs import MAX_BYTES, MAX_PARTS, Edge, Graph, Tell
 from pyorch.readers.records import MOST_MESSAGES, MessageList
 
@@ -22,6 +23,8 @@ _ENDS = re.compile(r"(\d{1,9})->(\d{1,9})", re.ASCII)
 _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 _TOKENS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger", "prio")
 _FIRES = ("send_done_trigger", "recv_done_trigger")
+_FEW = 1_000
+"""From so many connections on Arrow reads them, if all are of one form."""
 _ROW = "src->dst with " + ", ".join(_TOKENS) + ", each a whole number"
 
 
@@ -38,7 +41,13 @@ def messages(file: Path, label: str, tell: Tell) -> MessageList | None:
     """Read a connection matrix. `prio` is checked, but has no effect."""
     found = _Matrix()
     good = True
-    for number, words in words_of(read_text(file, label), "#"):
+    text = read_text(file, label)
+    for number, words in words_of(text, "#"):
+        if "->" in words[0] and not found.rows and found.counts.get("Connections", 0) > _FEW:
+            nodes, count = found.counts.get("Nodes", 0), found.counts["Connections"]
+            many = arrow.of_connections(text, number - 1, nodes, count)
+            if many is not None and not found.counts.get("Triggers") and good:
+                return many
         good &= _line(found, number, words, tell)
     if not good:
         return None

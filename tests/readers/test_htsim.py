@@ -6,11 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pyorch.base.findings import Findings
 from pyorch.network import topology
 from pyorch.network.topology import Topology
+from pyorch.readers import arrow, htsim
+from pyorch.readers.records import MessageList
 from pyorch.traffic import base as traffic
 from tests.traffic.test_traffic import MS, STAR, resolve
 
@@ -39,6 +42,59 @@ def test_connections_start_at_times_or_behind_others(tmp_path: Path) -> None:
     assert flows.waits is not None
     waits = zip(flows.waits.flows.tolist(), flows.waits.after.tolist(), strict=True)
     assert sorted(waits) == [(2, 0), (3, 1), (3, 2)]
+
+
+def _many(keys: list[str], count: int = 1500) -> str:
+    """A matrix of many connections, each with these keys."""
+    numbers = {"id": 1, "start": 7, "size": 3, "prio": 2}
+    rows = [
+        f"{n % 64}->{(n * 7 + 1) % 64} " + " ".join(f"{key} {n * numbers[key] + 1}" for key in keys)
+        for n in range(count)
+    ]
+    return "\n".join(["# many", "Nodes 64", f"Connections {count}", *rows]) + "\n"
+
+
+def _read(folder: Path, text: str) -> MessageList:
+    def tell(*said: object) -> None:
+        raise AssertionError(said)
+
+    (folder / "many.cm").write_text(text)
+    found = htsim.messages(folder / "many.cm", "many.cm", tell)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("keys", [["start", "size"], ["id", "prio", "size", "start"]])
+@pytest.mark.parametrize("blank", [" ", "\t "])
+def test_many_connections_at_once_are_those_read_line_by_line(
+    keys: list[str], blank: str, tmp_path: Path
+) -> None:
+    """Whatever the order of their keys; a comment behind one leaves them to the other reader."""
+    text = _many(keys).removeprefix("# many\n")
+    fast = arrow.of_connections(text.replace(" ", blank), 2, 64, 1500)
+    assert fast is not None
+    slow = _read(tmp_path, text + "# end")
+    assert (fast.names, fast.left_out) == (slow.names, slow.left_out)
+    for column in ("src", "dst", "sizes", "starts", "classes", "lines"):
+        assert np.array_equal(getattr(fast, column), getattr(slow, column)), column
+        assert np.array_equal(getattr(_read(tmp_path, text), column), getattr(slow, column)), column
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("start 8 ", "start -8 "), ("size 4\n", "size 0\n"), ("start 8 ", "begin 8 "),
+        ("1->8", "1 8"), ("1->8", "1->64"), ("start 8 ", "start 8.0 "),
+        ("size 4\n", "size 4 prio 3\n"),
+        ("start 8 ", "trigger 8 "), ("start 8 ", f"start {10**19} "), ("1->8", "1->8->9"),
+    ],
+)  # fmt: skip
+def test_what_is_no_usual_connection_is_left_to_the_other_reader(old: str, new: str) -> None:
+    """What is wrong, and what is rare."""
+    text = _many(["start", "size"]).removeprefix("# many\n")
+    assert old in text
+    assert arrow.of_connections(text.replace(old, new, 1), 2, 64, 1500) is None
+    assert arrow.of_connections(text, 2, 64, 1501) is None
 
 
 @pytest.mark.parametrize(
