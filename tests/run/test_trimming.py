@@ -28,6 +28,7 @@ from pathlib import Path
 from pyorch.build import ensure_built
 from pyorch.run.ns3 import load_simulation
 from pyorch.run.simulate import read_tables
+from tests.forms import network_of
 
 Simulation = load_simulation(ensure_built(quiet=True))
 
@@ -60,7 +61,8 @@ def answer(given, attributes, control=None, end=10**13):
     assert str(simulation.Check()) == "", str(simulation.Check())
     simulation.Run(end)
     problems = str(simulation.Finish())
-    table = read_tables(simulation)["flow"]
+    star = network_of({"kind": "star", "hosts": n + 1, "rate_bps": 10**9, "delay_ps": 10**6})
+    table = read_tables(simulation, star)["flow"]
     numbers = ("trimmed_frames", "trimmed_bytes", "trimmed_dropped_frames", "timeouts", "nacks",
                "dropped_frames", "dropped_lossy_frames", "dropped_lossless_frames",
                "retransmitted_bytes", "peak_buffer_bytes")
