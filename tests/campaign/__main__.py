@@ -128,18 +128,8 @@ def planning() -> Iterator[Project]:
     from pyorch.build import ensure_built, load_schema
     from pyorch.cli.show import show
 
-    verbs = (
-        "cancel",
-        "collect",
-        "experiment",
-        "new_scheme",
-        "report",
-        "schemes",
-        "size",
-        "status",
-        "bring",
-    )
-    for module in ("setting.dependency", *(f"cli.{verb}" for verb in (*verbs, "submit"))):
+    verbs = ("bring", "experiment", "new_scheme", "schemes", "size", "sweep")
+    for module in ("setting.dependency", *(f"cli.{verb}" for verb in verbs)):
         __import__(f"pyorch.{module}")
     for reader in pkgutil.iter_modules(pyorch.readers.__path__):
         __import__(f"pyorch.readers.{reader.name}")
