@@ -54,7 +54,7 @@ void
     // control frames are of no class below 8
     if ((classes >> frame.cls) & 1U && waited >= m_least.GetTimeStep())
     {
-        m_columns.Append(port, frame.cls);
+        const auto row = m_columns.Append(port, frame.cls);
         m_flow->push_back(frame.flow);
         m_waited->push_back(waited);
     }
