@@ -11,6 +11,7 @@ import numpy as np
 from pyorch.build import ensure_built
 from pyorch.run.ns3 import load_simulation
 from pyorch.run.simulate import read_tables
+from tests.forms import network_of
 
 RATES, DELAYS = (10**10, 9 * 10**9, 7 * 10**9), (100_003, 200_017, 300_043)
 """Of the links of h0, h1 and h2 [bit/s, ps]: no two things happen at once in the switch."""
@@ -51,7 +52,8 @@ def main() -> int:
     simulation.Trace("frame", switch, all_ports, 0, 0xFF, 0)
     simulation.Run(200_000_000)
     assert str(simulation.Finish()) == ""
-    tables = read_tables(simulation)
+    star = network_of({"kind": "star", "hosts": 3, "rate_bps": RATES[0], "delay_ps": DELAYS[0]})
+    tables = read_tables(simulation, star)
     print(
         json.dumps(
             {

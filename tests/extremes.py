@@ -46,8 +46,8 @@ IN_PROPORTION = {
     ("ns3::timely::Timely", "ReferenceRate"),
 }
 """Attributes of which rates or windows are a share, however large: half of them is another run."""
-OTHER_WORDS = {"PayloadSize": "the largest frame"}
-"""How a refusal by Check() names an attribute of another module."""
+OTHER_WORDS = {"CellSize": "in cells of", "PayloadSize": "the largest frame"}
+"""How a refusal by Check() names an attribute otherwise than by its name."""
 
 END_PS = 12_000_000
 FAR = 1_000_000
