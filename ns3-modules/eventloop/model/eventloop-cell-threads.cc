@@ -14,6 +14,22 @@ namespace ns3
 namespace eventloop
 {
 
+namespace
+{
+
+/// Tell the processor that the thread spins, where it has an instruction for that.
+inline void
+Pause()
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+} // namespace
+
 CellThreads::CellThreads(CellLoop& whole,
                          uint16_t threads,
                          std::vector<uint64_t> loads,
@@ -90,7 +106,7 @@ CellThreads::Wait()
         {
             return;
         }
-        __builtin_ia32_pause();
+        Pause();
     }
     m_phase.wait(phase, std::memory_order_acquire);
 }
