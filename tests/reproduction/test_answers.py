@@ -15,8 +15,6 @@ from tests.inputs import ROOT
 from tools.docs import SCHEMES
 from tools.reproduction.page import from_csv
 
-pytestmark = pytest.mark.inputs("docs")
-
 STOPS = "SFC from the far ToR: the source stops within 10 us, wires and all chips counted"
 SENT = "SFC: bytes sent until the source stops"
 INGRESS = "SFC: the congested switch gets no more of the flow"

@@ -16,6 +16,7 @@ from pyorch.base.findings import Findings
 from pyorch.base.paths import RESULTS_VARIABLE
 from pyorch.engine import LocalEngine
 from pyorch.files.load import load_experiment
+from pyorch.network.apart import Apart
 from pyorch.network.topology import Topology
 from pyorch.pipeline import make_plan
 from pyorch.run.simulate import _set_paths
@@ -219,7 +220,7 @@ def test_ten_thousand_paths_are_checked_quickly_and_handed_over_in_one_call(
     begin = time.process_time()
     flows = make({"kind": "messages", "file": "m.csv"}, folder=tmp_path)
     calls = Calls()
-    _set_paths(calls, flows)
+    _set_paths(calls, flows, Apart(CLOS))
     assert time.process_time() - begin < 10  # 0.6 s where this was written
     ((name, numbers, lengths, nodes, count),) = calls.made
     assert (name, count) == ("SetPaths", 10_000)
