@@ -26,7 +26,7 @@ from pyorch.files.schemes import CHAINS, environment
 from pyorch.files.setting import Resolver, canonical_param
 from pyorch.files.variants import Variant, may_change, read_patches, read_variants
 from pyorch.setting.attributes import TypeInfo, catalogue
-from pyorch.setting.experiment import Experiment, Point, resolve_run, seeds_of
+from pyorch.setting.experiment import Experiment, Point, RunTable, resolve_run, seeds_of
 from pyorch.setting.telemetry import RoomCheck
 
 _NO_SCENARIOS = "there are no scenarios"
@@ -116,7 +116,7 @@ class _Loader:
             self.findings.add(("sweep",), what, f"at most {MAX_POINTS}")
             raise UserError(self.findings.problems)
         fixed = [one for one in settings if not one.is_list and one.path != (SCENARIO,)]
-        run = resolve_run(self.document.get("run"), Findings(self.findings.file))
+        run = self._whole_of_run()
         if run is not None and self.resolver.types is not None:
             self.room = RoomCheck(self.resolver.types, seeds_of(run))
         points = self._points(chosen, sweep, fixed)
@@ -143,6 +143,14 @@ class _Loader:
             kinds=self.resolver.kinds,
             replaced=self._replaced(variants),
         )
+
+    def _whole_of_run(self) -> RunTable | None:
+        """What [run] says for all runs. Its other keys are judged where a point may give them."""
+        written = self.document.get("run", {})
+        if isinstance(written, dict):
+            whole = {key: value for key, value in written.items() if is_whole(("run", key))}
+            written = {"duration": "1s", **whole}
+        return resolve_run(written, Findings(self.findings.file))
 
     def _replaced(self, variants: Mapping[str, Variant]) -> tuple[str, ...]:
         """The chains of the file that every variant replaces."""

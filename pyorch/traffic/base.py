@@ -34,7 +34,7 @@ from pyorch.base.fields import (
 from pyorch.base.findings import Findings, Path
 from pyorch.base.lazy import Kinds
 from pyorch.base.reading import is_file
-from pyorch.base.units import whole
+from pyorch.base.units import MAX_TIME, whole
 from pyorch.network.topology import Topology
 from pyorch.traffic import links
 from pyorch.traffic.connections import (
@@ -476,7 +476,7 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficT
     entry = _as_read_back(resolved)
     with _code_of(entry):
         number = entry.count(scene.network, scene.duration_ps)
-    if number > MAX_FLOWS:
+    if number > MAX_FLOWS and scene.duration_ps < MAX_TIME:  # which stands for one not known
         hint = "a shorter run, a lower load, or fewer hosts or repetitions"
         check.add("", f"about {number:.3g} flows", f"at most {MAX_FLOWS}", hint)
         return None

@@ -244,6 +244,24 @@ dst = "h2"
     ]
 
 
+def test_points_may_give_what_run_lacks(tmp_path: Path) -> None:
+    """A duration that only a sweep gives; seeds count for all runs."""
+    text = MINIMAL.replace('duration = "1ms"', "seeds = 2")
+    assert text != MINIMAL
+    found = load(tmp_path, text + '[sweep]\n"run.duration" = ["1ms", "2ms"]\n')
+    assert [form(point)["run"]["duration_ps"] for point in found.points] == [10**9, 2 * 10**9]
+    assert found.seeds == (1, 2)
+    assert [one for one in complaints(tmp_path, text) if "run.duration: missing" in one]
+
+
+@pytest.mark.parametrize("line", ['warmup = "1h"', "seeds = 0", "typo = 3"])
+def test_a_fault_of_run_makes_none_of_traffic(tmp_path: Path, line: str) -> None:
+    """How many flows there are, is not known without a duration."""
+    traffic = '[[traffic]]\nkind = "poisson"\nworkload = "websearch"\nload = 0.9\n'
+    text = MINIMAL.replace("[run]", f"[run]\n{line}") + traffic
+    assert len(complaints(tmp_path, text)) == 1
+
+
 def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
     """File, line, column and the parser's message."""
     assert complaints(tmp_path, 'title = "x"\n[run\nduration = 1') == [
