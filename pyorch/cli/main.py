@@ -6,7 +6,9 @@ bash` (or zsh, fish) prints what a shell needs to complete them.
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -52,6 +54,16 @@ def docs(
     return pages.docs(page, search)
 
 
+GROUPS = {
+    "a first study": ("init", "list", "show", "run", "report", "docs"),
+    "what happened": ("explain", "compare", "trace", "timeline"),
+    "deadlocks": ("prevent", "search", "minimise"),
+    "switches and schemes": ("size", "schemes", "new-scheme", "build"),
+    "other tools and users": ("import", "export", "goal", "schema", "trust"),
+    "a Slurm cluster": ("submit", "status", "collect", "cancel"),
+}
+"""The verbs as `--help` lists them: by what a user wants."""
+
 VERBS = (*(run if one is tasks.experiment else one for one in tasks.VERBS), init, docs)
 
 
@@ -86,9 +98,18 @@ class Console(Program):
         print(f"pyorch {version('pyorch')}")
 
     def print_help(self) -> None:
-        """Print the usage and the verbs."""
-        print("Usage: pyorch VERB [options]\n\n`pyorch VERB --help` explains a verb.\n")
-        self.list_tasks()
+        """Print the usage and the verbs, those of packages last."""
+        print("Usage: pyorch VERB [options]\n\n`pyorch VERB --help` explains a verb.")
+        width = min(shutil.get_terminal_size().columns, 100)
+        left = {name: (task.__doc__ or "") for name, task in self.collection.tasks.items()}
+        for title, names in [*GROUPS.items(), ("of packages", tuple(left))]:
+            mine = [(name, left.pop(name)) for name in names if name in left]
+            if mine:
+                print(f"\n{title}:")
+            for name, text in mine:
+                head = f"  {name:<13}"
+                line = text.strip().partition("\n")[0].removesuffix(".")
+                print(textwrap.fill(line, width, initial_indent=head, subsequent_indent=15 * " "))
 
 
 def _explain_option(words: Sequence[str], verb: ParserContext, error: ParseError) -> None:

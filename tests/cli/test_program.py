@@ -18,6 +18,7 @@ from pyorch.build.sources import find_modules, fingerprint
 from pyorch.catalogue.reference import reference_pages
 from pyorch.cli import door, main, pages
 from pyorch.cli.init import init
+from pyorch.cli.verb import GROUP
 from pyorch.files.find import list_experiments
 from pyorch.pipeline import command_line
 from pyorch.report.write import _for_paper
@@ -149,6 +150,16 @@ def test_a_command_does_not_depend_on_the_current_folder(
             assert command_line(path, paths=checkout) == "pyorch run b.toml"
             assert _for_paper(command_line(path, paths=checkout)).startswith("pyorch report b.toml")
     assert command_line("a/b.toml", paths=checkout) == "invoke experiment a/b.toml"
+
+
+def test_every_verb_stands_in_one_group_of_the_help() -> None:
+    """Those of add-ons, too; only verbs of other packages stand in none."""
+    grouped = [name for names in main.GROUPS.values() for name in names]
+    entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert sorted(grouped) == sorted({*(one.name for one in main.VERBS), *entry_points[GROUP]})
+    lines = called([sys.executable, "-m", "pyorch", "--help"]).stdout.splitlines()
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert listed == grouped
 
 
 def test_help_names_the_commands_of_the_program() -> None:
