@@ -76,7 +76,7 @@ FEATURES = (
         1_430,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_125, "cli __main__.py"),
+    _feature("the command line", 1_145, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
     _feature("jobs of ranks", 5_140, "addons/jobs"),
 )
