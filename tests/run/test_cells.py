@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -242,18 +243,27 @@ def test_no_window_changes_a_byte_of_any_run(keys: dict[str, Any], window: int) 
     assert found[0] == found[1] == found[2]
 
 
+def by_threads(folder: Path, text: str, threads: int) -> Found:
+    """The same, of runs whose every window several threads run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NS_ATTRIBUTE_DEFAULT", ALL_BY_THREADS)
+        patch.setattr(cores, "usable_cores", lambda: 8)
+        return simulate(folder, text.replace("[run]", f"[run]\nthreads = {threads}"), patch)
+
+
 @settings(max_examples=6, deadline=None)
 @given(keys=ANY_RUN, threads=st.integers(2, 5))
 def test_no_number_of_threads_changes_a_byte_of_any_run(keys: dict[str, Any], threads: int) -> None:
-    """Random networks, delays, loads and schemes, without the judgement of deadlocks."""
-    text = ANY.format(**keys).replace("[run]", "[run]\noracle = false")
-    found = []
-    for run in ("[run]", f"[run]\nthreads = {threads}"):
-        with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
-            patch.setenv("NS_ATTRIBUTE_DEFAULT", ALL_BY_THREADS)
-            patch.setattr(cores, "usable_cores", lambda: 8)
-            found.append(simulate(Path(folder) / "run", text.replace("[run]", run), patch))
-    assert found[0] == found[1]
+    """Random networks, delays, loads and schemes; what needs one order refuses threads."""
+    text = ANY.format(**keys)
+    with TemporaryDirectory() as folder:
+        one = by_threads(Path(folder) / "one", text, 1)
+        ((_, _, notes),) = one.values()
+        if notes:
+            with pytest.raises(AssertionError, match=re.escape(notes[0].partition(": ")[2])):
+                by_threads(Path(folder) / "refused", text, threads)
+        else:
+            assert by_threads(Path(folder) / "many", text, threads) == one
 
 
 TWO_TO_ONE = """
@@ -378,7 +388,38 @@ def test_deadlocks_are_judged_in_cells(
     monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::eventloop::CellLoop::MostWindow=0ns")
     assert simulate(tmp_path / "one", text, monkeypatch) == cells
     assert not any(notes for _, _, notes in cells.values())
+    for threads in (2, 4, 8):
+        assert by_threads(tmp_path / f"{threads}", text, threads) == cells
 
+
+RETRIED = STUDY.replace("[port]", "[port]\nbit_error_rate = 1e-6\nloss_rate = 0.002").replace(
+    'files = ["schemes/*.toml"]', '"PFC and LLR" = { flow_control = ["pfc", "llr"] }'
+)
+FAILING = """
+failures = [{ link = ["leaf0", "spine0"], down = "50us", up = "80us" }]
+
+[[trace]]
+table = "llr"
+"""
+
+
+@pytest.mark.parametrize("more", ["", FAILING])
+def test_no_number_of_threads_changes_a_byte_of_retries(
+    more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links that err and recover; then one that fails and is initialised again."""
+    text = RETRIED + NETWORKS["unequal"] + more
+    one = simulate(tmp_path / "1", text, monkeypatch)
+    for _, summary, notes in one.values():
+        found = dict(ast.literal_eval(summary))
+        assert found["llr_replays"] > 50
+        assert found["llr_inits_sent"] == (2 if more else 0)
+        assert not notes
+    for threads in (2, 4, 8):
+        assert by_threads(tmp_path / f"{threads}", text, threads) == one
+
+
+WHEEL = 'wheel = { run.simulator = "ns3::eventloop::EventLoop" }\n'
 
 LOOP = """
 title = "loop of routes"
@@ -428,8 +469,12 @@ def test_deadlocks_of_paths_that_never_arrive_are_judged(
 ) -> None:
     """A loop of two switches deadlocks above 2 B / TTL, under either event loop."""
     text = LOOP.replace("{rate}", rate)
-    for _, summary, _ in simulate(tmp_path / "loop", text, monkeypatch).values():
+    both = simulate(tmp_path / "loop", text, monkeypatch)
+    for _, summary, _ in both.values():
         assert dict(ast.literal_eval(summary))["deadlocked"] == deadlocked
+    cells = text.replace(WHEEL, "")
+    key = ("cells", 1)
+    assert by_threads(tmp_path / "threads", cells, 2)[key] == both[key]
 
 
 def test_without_such_a_thing_there_is_no_note(
@@ -442,10 +487,7 @@ def test_without_such_a_thing_there_is_no_note(
 
 
 REFUSES_THREADS = {
-    "cycle": (
-        {"topology": "ring", "more": RING, "traffic": CYCLE, "scheme": "pfc"},
-        "deadlocks are judged",
-    ),
+    "credits": NEEDS_ONE_ORDER["credits"],
     "rows": (NEEDS_ONE_ORDER["rows"][0], "the rows of the table 'pause_tree'"),
     "one cell": (
         {"topology": "star", "more": "hosts = 4", "traffic": ONE, "scheme": "pfc"},

@@ -310,6 +310,8 @@ DeadlockOracle::NotifyLeft(const Port& port, uint16_t queue)
 void
 DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls, uint8_t leaves)
 {
+    // By several threads only while nothing is held back: then their order does not matter.
+    const auto lock = eventloop::CellLoop::Lock(m_mutex);
     m_announced = true;
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
     const uint32_t pause =

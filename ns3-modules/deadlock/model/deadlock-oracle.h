@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -231,13 +232,14 @@ class DeadlockOracle : public lossless::PortObserver
     bool m_marked{false};    //!< some side is marked as stuck
     bool m_announced{
         true}; //!< queues may be held back at any time: IsQuiet() has not been true since
-    std::size_t m_cored{0};                           //!< number of queues in cores
-    std::vector<DeadlockAnalyzer::Core> m_cores;      //!< of the last evaluation
-    std::vector<Open> m_open;                         //!< current cyclic episodes
-    std::size_t m_host{0};                            //!< current host-rooted episode + 1, or 0
-    std::vector<Episode> m_episodes;                  //!< in the order of their formation
-    uint64_t m_evaluations{0};                        //!< CountEvaluations
-    uint64_t m_missed{0};                             //!< CountMissed
+    std::size_t m_cored{0};                      //!< number of queues in cores
+    std::vector<DeadlockAnalyzer::Core> m_cores; //!< of the last evaluation
+    std::vector<Open> m_open;                    //!< current cyclic episodes
+    std::size_t m_host{0};                       //!< current host-rooted episode + 1, or 0
+    std::vector<Episode> m_episodes;             //!< in the order of their formation
+    uint64_t m_evaluations{0};                   //!< CountEvaluations
+    uint64_t m_missed{0};                        //!< CountMissed
+    std::mutex m_mutex; //!< cells that several threads run may announce pauses at one time
     std::function<void(const Hold&)> m_tellHold;      //!< may be empty
     lossless::ReusableEvent<DeadlockOracle> m_review; //!< Review
 };

@@ -101,6 +101,7 @@ CellLoop::DoDispose()
 {
     m_ownThreads.reset();
     m_threads = nullptr;
+    m_parts = {this};
     m_heaps.push_back(std::exchange(m_global, EventHeap()));
     for (const EventHeap& heap : m_heaps)
     {
@@ -202,22 +203,13 @@ CellLoop::SetThreads(std::unique_ptr<PartRunner> threads)
     NS_ABORT_MSG_IF(m_inCells || m_threads, "SetThreads() was called after cells ran");
     m_ownThreads = std::move(threads);
     m_threads = m_ownThreads.get();
+    m_parts = m_threads->GetParts();
 }
 
-/// Call a function with this loop and the parts that other threads run.
-template <class F>
-void
-CellLoop::ForEachPart(F look) const
+std::unique_lock<std::mutex>
+CellLoop::Lock(std::mutex& mutex)
 {
-    if (!m_ownThreads)
-    {
-        look(*this);
-        return;
-    }
-    for (const CellLoop* part : m_ownThreads->GetParts())
-    {
-        look(*part);
-    }
+    return s_cells && s_cells->m_threads ? std::unique_lock(mutex) : std::unique_lock<std::mutex>();
 }
 
 /// Give a cell to another part.
@@ -276,9 +268,7 @@ CellLoop::EnterCells()
     for (const Entry& entry : TakePending())
     {
         const uint16_t cell = CellOf(entry);
-        cell == 0   ? m_global.Push(entry)
-        : m_threads ? m_threads->PartOf(cell).PushInto(cell, entry)
-                    : PushInto(cell, entry);
+        cell == 0 ? m_global.Push(entry) : PartOf(cell).PushInto(cell, entry);
     }
     m_cellOf.clear();
 }
@@ -289,10 +279,11 @@ CellLoop::LeaveCells()
     m_inCells = false;
     std::vector<Entry> pending = m_global.Get();
     m_global = EventHeap();
-    const auto leave = [&](CellLoop& part) {
-        for (std::size_t cell = 0; cell < part.m_heaps.size(); ++cell)
+    for (CellLoop* part : m_parts)
+    {
+        for (std::size_t cell = 0; cell < part->m_heaps.size(); ++cell)
         {
-            for (const Entry& entry : part.m_heaps[cell].Get())
+            for (const Entry& entry : part->m_heaps[cell].Get())
             {
                 pending.push_back(entry);
                 if (!(entry.what & OCCURRENCE))
@@ -302,17 +293,9 @@ CellLoop::LeaveCells()
                 }
             }
         }
-        part.m_heaps.clear();
-        part.m_next.clear();
-        part.m_work = {};
-    };
-    if (m_threads)
-    {
-        std::ranges::for_each(m_threads->GetParts(), [&](CellLoop* part) { leave(*part); });
-    }
-    else
-    {
-        leave(*this);
+        part->m_heaps.clear();
+        part->m_next.clear();
+        part->m_work = {};
     }
     ResetWheel();
     for (const Entry& entry : pending)
@@ -387,8 +370,7 @@ CellLoop::InsertBeyond(uint16_t cell, const Entry& entry)
     {
         AbortEarly(entry.time - m_now, m_window);
     }
-    m_cell == 0 ? m_threads->PartOf(cell).PushInto(cell, entry)
-                : m_threads->Post(*this, cell, entry);
+    m_cell == 0 ? PartOf(cell).PushInto(cell, entry) : m_threads->Post(*this, cell, entry);
 }
 
 /// Add an event that ns3::Simulator schedules, that has no place yet, or whose time is not a usual
@@ -477,25 +459,21 @@ CellLoop::Extract(const EventId& id)
         m_cellOf.erase(id.PeekEventImpl());
         return EventLoop::Extract(id);
     }
-    const auto takeFrom = [&take](CellLoop& part) {
-        for (std::size_t cell = 0; cell < part.m_heaps.size(); ++cell)
+    for (CellLoop* part : m_parts)
+    {
+        for (std::size_t cell = 0; IsWithinReach(part) && cell < part->m_heaps.size(); ++cell)
         {
-            if (take(part.m_heaps[cell]))
+            if (take(part->m_heaps[cell]))
             {
-                if (part.m_next[cell] != VISITED)
+                if (part->m_next[cell] != VISITED)
                 {
-                    part.NoteNext(cell);
+                    part->NoteNext(cell);
                 }
                 return true;
             }
         }
-        return false;
-    };
-    return (m_ownThreads && m_cell == 0
-                ? std::ranges::any_of(m_threads->GetParts(),
-                                      [&](CellLoop* part) { return takeFrom(*part); })
-                : takeFrom(*this)) ||
-           take(m_global);
+    }
+    return take(m_global);
 }
 
 bool
@@ -506,12 +484,13 @@ CellLoop::IsFinished() const
         return EventLoop::IsFinished();
     }
     std::size_t pending = m_global.Get().size() - std::size_t{m_happened};
-    ForEachPart([&pending](const CellLoop& part) {
-        for (const EventHeap& heap : part.m_heaps)
+    for (const CellLoop* part : m_parts)
+    {
+        for (const EventHeap& heap : part->m_heaps)
         {
             pending += heap.Get().size();
         }
-    });
+    }
     return m_stop || pending == 0;
 }
 
@@ -556,7 +535,10 @@ uint64_t
 CellLoop::GetEventCount() const
 {
     uint64_t count = 0;
-    ForEachPart([&count](const CellLoop& part) { count += part.m_executed; });
+    for (const CellLoop* part : m_parts)
+    {
+        count += part->m_executed;
+    }
     return count;
 }
 
@@ -573,11 +555,11 @@ CellLoop::IsExpired(const EventId& id) const
     {
         return Mine().IsExpired(id);
     }
-    bool isLast = false;
-    ForEachPart([&](const CellLoop& part) {
-        isLast |= (m_cell == 0 || &part == this) && id.PeekEventImpl() == PeekPointer(part.m_last);
-    });
-    return !id.PeekEventImpl() || id.PeekEventImpl()->IsCancelled() || isLast;
+    const EventImpl* event = id.PeekEventImpl();
+    return !event || id.PeekEventImpl()->IsCancelled() ||
+           std::ranges::any_of(m_parts, [&](const CellLoop* part) {
+               return IsWithinReach(part) && event == PeekPointer(part->m_last);
+           });
 }
 
 /// Mark the latest event of ns-3 as one that has happened.
@@ -727,17 +709,19 @@ CellLoop::MayStayInCells()
         return false;
     }
     uint64_t visits = 0;
-    ForEachPart([&visits](const CellLoop& part) { visits += part.m_visits; });
+    for (const CellLoop* part : m_parts)
+    {
+        visits += part->m_visits;
+    }
     if (visits < COUNTED_VISITS)
     {
         return true;
     }
     const uint64_t executed = GetEventCount();
     const uint64_t events = executed - std::exchange(m_eventsBefore, executed);
-    m_visits = 0;
-    if (m_ownThreads)
+    for (CellLoop* part : m_parts)
     {
-        std::ranges::for_each(m_threads->GetParts(), [](CellLoop* part) { part->m_visits = 0; });
+        part->m_visits = 0;
     }
     if (events < FEW_EVENTS * visits)
     {
@@ -752,16 +736,12 @@ CellLoop::MayStayInCells()
 uint64_t
 CellLoop::FirstOf(uint32_t colour)
 {
-    if (m_ownThreads)
+    uint64_t first = NONE;
+    for (CellLoop* part : m_parts)
     {
-        uint64_t first = NONE;
-        for (CellLoop* part : m_ownThreads->GetParts())
-        {
-            first = std::min(first, part->FirstOfOwn(colour));
-        }
-        return first;
+        first = std::min(first, part->FirstOfOwn(colour));
     }
-    return FirstOfOwn(colour);
+    return first;
 }
 
 /// FirstOf() of the cells of this part.

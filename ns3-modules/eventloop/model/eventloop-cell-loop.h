@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 namespace ns3
@@ -76,11 +77,9 @@ class CellLoop : public EventLoop
     /// @param threads what runs them, such as CellThreads.
     void SetThreads(std::unique_ptr<PartRunner> threads);
 
-    /// May several threads run cells? @return true after SetThreads.
-    bool HasThreads() const
-    {
-        return m_threads;
-    }
+    /// Keep out other threads that run cells.
+    /// @param mutex of what they share. @return a lock of it, if there are such threads.
+    static std::unique_lock<std::mutex> Lock(std::mutex& mutex);
 
     /// Do cells run on their own now? @return false: all events happen in one order, for good or
     /// for a while.
@@ -207,8 +206,20 @@ class CellLoop : public EventLoop
         return m_threads && EventLoop::Peek() && EventLoop::Peek() != this;
     }
 
-    template <class F>
-    void ForEachPart(F look) const;
+    /// The part of a cell.
+    /// @param cell its number. @return part.
+    CellLoop& PartOf(std::size_t cell)
+    {
+        return m_threads ? m_threads->PartOf(cell) : *this;
+    }
+
+    /// May the current event look at a part? Those of other threads only while these are idle.
+    /// @param part one of m_parts. @return true if so.
+    bool IsWithinReach(const CellLoop* part) const
+    {
+        return m_cell == 0 || part == this;
+    }
+
     void MoveCell(std::size_t cell, CellLoop& to);
     void ForgetLast();
     void Receive(std::size_t cell, const Entry& entry);
@@ -268,6 +279,7 @@ class CellLoop : public EventLoop
     bool m_leave{false};                      //!< the wheel stopped to be left
     std::unique_ptr<PartRunner> m_ownThreads; //!< or null: the calling one runs all cells
     PartRunner* m_threads{nullptr};           //!< these, in every part
+    std::vector<CellLoop*> m_parts{this};     //!< of the whole loop, all; else this one
     uint16_t m_part{0};                       //!< index of this part
 };
 

@@ -155,7 +155,7 @@ void
 CellThreads::Post(CellLoop& sender, uint16_t cell, Occurrence& mailbox)
 {
     const uint16_t to = m_partOf[cell];
-    if (to == sender.m_part)
+    if (to == sender.m_part || sender.m_cell == 0) // no other thread runs
     {
         mailbox.Happen();
         return;

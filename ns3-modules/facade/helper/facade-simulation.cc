@@ -46,6 +46,7 @@ class Simulation::Impl
     ~Impl();
     bool IsDone() const;
     void ChooseCells();
+    std::string FindObstacle();
     std::string FindThreadProblem();
     bool MayDeadlock();
     const observe::Table& TableAt(uint32_t table) const;
@@ -89,6 +90,23 @@ Simulation::Impl::IsDone() const
     return deadlocks->IsStopped() || traffic.GetProgress().IsDone();
 }
 
+/// What needs one order of time, besides what the network knows.
+/// @return the first such thing; empty: there is none.
+std::string
+Simulation::Impl::FindObstacle()
+{
+    std::string obstacle = traffic.GetMachines().FindCellObstacle();
+    if (obstacle.empty() && MayDeadlock())
+    {
+        // They are judged from the state of several nodes at one time, but only during pauses.
+        const std::string unannounced = deadlocks->GetOracle().FindUnannounced();
+        obstacle = unannounced.empty() ? ""
+                                       : "deadlocks are judged, and " + unannounced +
+                                             " does not announce what it holds back";
+    }
+    return obstacle;
+}
+
 /// What keeps several threads from running the cells, if several are asked for.
 /// @return the problem; empty: none.
 std::string
@@ -98,15 +116,10 @@ Simulation::Impl::FindThreadProblem()
     {
         return {};
     }
-    std::string obstacle = traffic.GetMachines().FindCellObstacle();
+    std::string obstacle = FindObstacle();
     if (obstacle.empty())
     {
-        obstacle = fabric->FindThreadObstacle();
-    }
-    if (obstacle.empty() && MayDeadlock())
-    {
-        obstacle = "deadlocks are judged, as paths of its messages form a cycle, or a host pauses "
-                   "for ever (run.oracle = false leaves that out)";
+        obstacle = fabric->FindThreadObstacle(MayDeadlock());
     }
     return obstacle.empty() ? ""
                             : "run.threads is " + std::to_string(threads) + ", but " + obstacle +
@@ -128,18 +141,11 @@ Simulation::Impl::ChooseCells()
     if (!cellsChosen)
     {
         cellsChosen = true;
-        const bool possible = MayDeadlock();
-        std::string obstacle = traffic.GetMachines().FindCellObstacle();
+        const std::string obstacle = FindObstacle();
         std::function<bool()> isQuiet;
-        if (obstacle.empty() && possible)
+        if (obstacle.empty() && MayDeadlock())
         {
-            // They are judged from the state of several nodes at one time, but only during pauses.
-            deadlock::DeadlockOracle& oracle = deadlocks->GetOracle();
-            const std::string unannounced = oracle.FindUnannounced();
-            obstacle = unannounced.empty() ? ""
-                                           : "deadlocks are judged, and " + unannounced +
-                                                 " does not announce what it holds back";
-            isQuiet = [&oracle] { return oracle.IsQuiet(); };
+            isQuiet = [&oracle = deadlocks->GetOracle()] { return oracle.IsQuiet(); };
         }
         if (const std::string problem = FindThreadProblem(); !problem.empty())
         {
@@ -150,7 +156,7 @@ Simulation::Impl::ChooseCells()
             fabric->RunInThreads(static_cast<uint16_t>(threads));
         }
         oneCell = fabric->RunInCells(obstacle, isQuiet);
-        if (eventloop::CellLoop::Peek() && oneCell.empty() && !possible)
+        if (eventloop::CellLoop::Peek() && oneCell.empty() && !isQuiet)
         {
             deadlocks->Rest();
         }

@@ -190,7 +190,7 @@ class JudgedTest : public TestCase
 {
   public:
     JudgedTest()
-        : TestCase("deadlocks are judged in cells as in one order")
+        : TestCase("deadlocks are judged in cells, and with threads, as in one order")
     {
     }
 
@@ -211,9 +211,10 @@ class JudgedTest : public TestCase
      *
      * @param seed of all draws
      * @param window MostWindow of the loop
+     * @param threads that run it
      * @return what came
      */
-    Found Simulate(uint64_t seed, const std::string& window)
+    Found Simulate(uint64_t seed, const std::string& window, uint32_t threads = 1)
     {
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue(window));
         std::mt19937_64 random(seed);
@@ -267,6 +268,7 @@ class JudgedTest : public TestCase
         {
             net.sim.FailLink(hosts + draw(ring), 30 * US, 70 * US);
         }
+        net.sim.SetThreads(threads);
         net.sim.SetDeadlockTest(draw(2) * 25 * US, draw(2));
         net.sim.SetStopWhenDone(true, draw(2));
         net.sim.Build();
@@ -290,6 +292,7 @@ class JudgedTest : public TestCase
     {
         uint32_t deadlocks = 0;
         uint32_t blocked = 0;
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(0));
         for (uint64_t seed = 1; seed <= 150; ++seed)
         {
             const Found one = Simulate(seed, "0ps");
@@ -298,10 +301,16 @@ class JudgedTest : public TestCase
                 const Found found = Simulate(seed, window);
                 NS_TEST_ASSERT_MSG_EQ((found == one), true, "seed " << seed << ", " << window);
             }
+            const uint32_t threads = 2U << seed % 3; // all of them for each take long
+            const Found found = Simulate(seed, "1h", threads);
+            NS_TEST_ASSERT_MSG_EQ((found == one),
+                                  true,
+                                  "seed " << seed << ", " << threads << " threads");
             deadlocks += one.notes.find("deadlock, formed") != std::string::npos;
             blocked += one.notes.find("blocked by a host") != std::string::npos;
         }
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(256));
         NS_TEST_EXPECT_MSG_GT(deadlocks, 10, "some of them deadlock");
         NS_TEST_EXPECT_MSG_GT(blocked, 10, "hosts block some of them");
         NS_TEST_EXPECT_MSG_GT(m_apart, 300, "cells run on their own while nothing is paused");

@@ -247,6 +247,8 @@ Llr::Start()
     m_buffer.Reset(m_initial);
     if (m_peer)
     {
+        m_initsOut.Connect(m_peer->m_inits);
+        m_answersOut.Connect(m_peer->m_answers);
         m_receiver.Start(m_peer->m_initial);
         SetState(State::ADVANCE);
     }
@@ -328,6 +330,16 @@ Llr::SetPlaces(const std::function<eventloop::Place()>& next)
     m_answers.SetPlace(next());
     m_newsDue.SetPlace(next());
     m_timer.SetPlace(next());
+}
+
+void
+Llr::SetApart(bool apart)
+{
+    if (m_peer)
+    {
+        m_initsOut.SetApart(apart);
+        m_answersOut.SetApart(apart);
+    }
 }
 
 bool
@@ -443,8 +455,8 @@ Llr::Send(Message message, uint32_t sequence, uint64_t round)
     frame->linkSequence = sequence;
     frame->word = {static_cast<uint64_t>(message), round};
     const int64_t arrival = GetTimeOf(MESSAGE_BYTES) + m_port->GetDelay();
-    message == Message::INIT ? m_peer->m_inits.Send(arrival, frame)
-                             : m_peer->m_answers.Send(arrival + m_latency.GetTimeStep(), frame);
+    message == Message::INIT ? m_initsOut.Send(arrival, frame)
+                             : m_answersOut.Send(arrival + m_latency.GetTimeStep(), frame);
 }
 
 void

@@ -98,6 +98,7 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
     void SetPlaces(const std::function<eventloop::Place()>& next) override;
+    void SetApart(bool apart) override;
     bool Protects(const lossless::Frame& frame) const override;
     Repeat GetRepeat() const override;
     bool MaySend() const override;
@@ -207,10 +208,12 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     int64_t m_nextMessage{0};  //!< when an ACK or a NACK may be sent (ps)
     bool m_newsPending{false}; //!< an occurrence of m_newsDue is scheduled
 
-    lossless::EventStream<Llr, lossless::Frame, &Llr::TakeInit> m_inits;     //!< to its receiver
-    lossless::EventStream<Llr, lossless::Frame, &Llr::TakeAnswer> m_answers; //!< to its sender
-    lossless::ReusableEvent<Llr> m_newsDue;                                  //!< spacing is over
-    lossless::ReusableEvent<Llr> m_timer;                                    //!< replay timer
+    lossless::EventStream<Llr, lossless::Frame, &Llr::TakeInit> m_inits;        //!< to its receiver
+    lossless::EventStream<Llr, lossless::Frame, &Llr::TakeAnswer> m_answers;    //!< to its sender
+    lossless::EventOutlet<Llr, lossless::Frame, &Llr::TakeInit> m_initsOut;     //!< to the peer
+    lossless::EventOutlet<Llr, lossless::Frame, &Llr::TakeAnswer> m_answersOut; //!< to the peer
+    lossless::ReusableEvent<Llr> m_newsDue;                                     //!< spacing is over
+    lossless::ReusableEvent<Llr> m_timer;                                       //!< replay timer
 
     // Counters
     uint64_t m_sent[5]{};     //!< messages sent, by kind

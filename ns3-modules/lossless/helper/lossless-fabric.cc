@@ -517,6 +517,7 @@ Fabric::DivertRoute(uint32_t node, uint32_t dst, uint32_t neighbour, Time at, Ti
     }
     if (at.IsZero())
     {
+        m_changes = m_changes || m_built;
         m_routes.Divert(node, dst, port->GetIndex());
     }
     else
@@ -757,7 +758,7 @@ Fabric::FindObstacle() const
 }
 
 std::string
-Fabric::FindThreadObstacle() const
+Fabric::FindThreadObstacle(bool watched) const
 {
     if (std::string obstacle = FindObstacle(); !obstacle.empty())
     {
@@ -771,17 +772,7 @@ Fabric::FindThreadObstacle() const
     {
         return "the network is a single cell, a switch and its hosts";
     }
-    for (const auto& node : m_nodes)
-    {
-        for (uint16_t index = 0; index < node->GetNPorts(); ++index)
-        {
-            if (node->GetPort(index).HasRetry())
-            {
-                return "link-level retry looks at both ends of a link";
-            }
-        }
-    }
-    return {};
+    return watched && m_cells.shortest == 0 ? "deadlocks are judged, and a link has no delay" : "";
 }
 
 void

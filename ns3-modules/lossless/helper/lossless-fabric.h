@@ -216,10 +216,11 @@ class Fabric : public Object
     /// @param threads number of threads, from 2.
     void RunInThreads(uint16_t threads);
     /// What keeps several threads from running the cells. Precondition: built.
+    /// @param watched whether RunInCells will have something that tells when nodes are looked at.
     /// @return the first such thing; empty: nothing that this fabric knows.
-    std::string FindThreadObstacle() const;
-    /// Do links, routes or nodes change while it runs?
-    /// @return true after FailLink or DivertRoute for a time after 0.
+    std::string FindThreadObstacle(bool watched) const;
+    /// Do links or routes change after it is built?
+    /// @return true after FailLink or DivertRoute for a time after 0, or after Build().
     bool Changes() const;
 
     /// Errors that make a run impossible. Precondition: built. @return one problem per line; empty

@@ -324,6 +324,12 @@ class EventMailbox : public EventStream<T, Item, FUNCTION>
         this->SetPlace(eventloop::Place::OfMailbox(stream.GetPlace().GetCell()));
     }
 
+    /// @return the stream.
+    Stream& GetStream() const
+    {
+        return m_stream;
+    }
+
   private:
     static void Empty(eventloop::Occurrence* occurrence)
     {
@@ -332,6 +338,55 @@ class EventMailbox : public EventStream<T, Item, FUNCTION>
     }
 
     Stream& m_stream; //!< where items arrive
+};
+
+/**
+ * @ingroup lossless
+ * @brief The end at which items are put into a stream of another node.
+ *
+ * @tparam T see EventStream
+ * @tparam Item see EventStream
+ * @tparam FUNCTION see EventStream
+ */
+template <class T, class Item, void (T::*FUNCTION)(Item*)>
+class EventOutlet
+{
+    using Stream = EventStream<T, Item, FUNCTION>;
+    using Mailbox = EventMailbox<T, Item, FUNCTION>;
+
+  public:
+    /// Connect it.
+    /// @param stream the stream, which must outlive it.
+    void Connect(Stream& stream)
+    {
+        m_to = &stream;
+    }
+
+    /// Say whether another thread runs the other node, so that items go through a mailbox. Between
+    /// windows, see eventloop::CellThreads. Precondition: connected, and the stream has a place.
+    /// @param apart true if so.
+    void SetApart(bool apart)
+    {
+        if (apart && !m_mailbox)
+        {
+            m_mailbox = std::make_unique<Mailbox>(*m_to);
+        }
+        if (m_mailbox)
+        {
+            m_to = apart ? m_mailbox.get() : &m_mailbox->GetStream();
+        }
+    }
+
+    /// Send an item, see EventStream::Send.
+    /// @param delay ps from now. @param item the item.
+    void Send(int64_t delay, Item* item)
+    {
+        m_to->Send(delay, item);
+    }
+
+  private:
+    Stream* m_to{nullptr};              //!< the stream, or the mailbox
+    std::unique_ptr<Mailbox> m_mailbox; //!< null until it was apart
 };
 
 } // namespace lossless

@@ -18,8 +18,7 @@ namespace observe
 std::unique_lock<std::mutex>
 Table::BeginRow()
 {
-    const eventloop::CellLoop* loop = eventloop::CellLoop::Peek();
-    return loop && loop->HasThreads() ? std::unique_lock(m_mutex) : std::unique_lock<std::mutex>();
+    return eventloop::CellLoop::Lock(m_mutex);
 }
 
 void

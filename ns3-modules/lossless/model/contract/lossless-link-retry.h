@@ -43,6 +43,10 @@ class LinkRetry
     /// Tell its events where they belong, before the start.
     /// @param next called for each: the place after those of the port.
     virtual void SetPlaces(const std::function<eventloop::Place()>& next) = 0;
+    /// Say whether another thread runs the other end of the link: what this end puts into a stream
+    /// there goes through an EventOutlet. After the start, between windows.
+    /// @param apart true if so.
+    virtual void SetApart(bool apart) = 0;
     /// Is a frame protected? Called as it starts transmission.
     /// @param frame the frame. @return false: it is sent as if there were no retry.
     virtual bool Protects(const Frame& frame) const = 0;

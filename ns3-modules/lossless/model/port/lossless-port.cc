@@ -133,20 +133,6 @@ Port::GetTypeId()
     return tid;
 }
 
-struct Port::Mailboxes
-{
-    /// Constructor.
-    /// @param peer the other end of the link.
-    explicit Mailboxes(Port& peer)
-        : frames(peer.m_inbound),
-          ideal(peer.m_ideal)
-    {
-    }
-
-    EventMailbox<Port, Frame, &Port::Arrive> frames; //!< for its wire
-    EventMailbox<Port, Frame, &Port::Obey> ideal;    //!< for ideal control frames
-};
-
 Port::Port()
     : m_egress(*this, m_egressTrace),
       m_transmitEnd(this, &Port::TransmitEnd),
@@ -175,8 +161,8 @@ Port::Attach(PortOwner* node, uint16_t index, Port* peer, uint64_t rate, int64_t
     m_node = node;
     m_egress.Attach(node, index);
     m_peer = peer;
-    m_outbound = &peer->m_inbound;
-    m_idealOutbound = &peer->m_ideal;
+    m_outbound.Connect(peer->m_inbound);
+    m_idealOutbound.Connect(peer->m_ideal);
 }
 
 uint32_t
@@ -210,12 +196,12 @@ Port::SetCell(uint16_t cell)
 void
 Port::SetApart(bool apart)
 {
-    if (apart && !m_mailboxes)
+    m_outbound.SetApart(apart);
+    m_idealOutbound.SetApart(apart);
+    if (m_retry)
     {
-        m_mailboxes = std::make_unique<Mailboxes>(*m_peer);
+        m_retry->SetApart(apart);
     }
-    m_outbound = apart ? &m_mailboxes->frames : &m_peer->m_inbound;
-    m_idealOutbound = apart ? &m_mailboxes->ideal : &m_peer->m_ideal;
 }
 
 void
@@ -355,7 +341,7 @@ Port::Launch(Frame* frame, Way way)
     ++m_counters.controlOut;
     if (way == Way::IDEAL)
     {
-        m_idealOutbound->Send(m_delay + m_peer->m_controlDelayPs, frame);
+        m_idealOutbound.Send(m_delay + m_peer->m_controlDelayPs, frame);
         return;
     }
     frame->bytes = static_cast<uint16_t>(m_controlFrameSize);
@@ -577,7 +563,7 @@ Port::PutOnWire(Frame* frame, int64_t time)
     m_egress.NoteBusy();
     if (frame) [[likely]]
     {
-        m_outbound->Send(time + m_delay, frame);
+        m_outbound.Send(time + m_delay, frame);
     }
     m_transmitEnd.Schedule(time);
 }

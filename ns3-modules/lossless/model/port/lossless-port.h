@@ -98,12 +98,6 @@ class Port : public LinkEnd
     /// @param apart true if it is.
     void SetApart(bool apart);
 
-    /// Does it repeat damaged frames by link-level retry? @return true if so.
-    bool HasRetry() const
-    {
-        return m_retry;
-    }
-
     /// Append a flow control to the chain, before the port has started.
     /// @param flowControl a new instance; its roles are registered here.
     void AddFlowControl(Ptr<FlowControl> flowControl);
@@ -369,9 +363,6 @@ class Port : public LinkEnd
     void DoDispose() override;
 
   private:
-    /// Wires towards a peer that another thread simulates.
-    struct Mailboxes;
-
     /// How a control frame is sent.
     enum class Way : uint8_t
     {
@@ -411,7 +402,9 @@ class Port : public LinkEnd
     }
 
     using Wire = EventStream<Port, Frame, &Port::Arrive>;
+    using Outlet = EventOutlet<Port, Frame, &Port::Arrive>;
     using IdealWire = EventStream<Port, Frame, &Port::Obey>;
+    using IdealOutlet = EventOutlet<Port, Frame, &Port::Obey>;
 
     bool IsIngressWatched() const
     {
@@ -420,7 +413,7 @@ class Port : public LinkEnd
 
     // Accessed for every transmitted frame, kept in few cache lines
     PortOwner* m_node{nullptr};           //!< owner
-    Wire* m_outbound{nullptr};            //!< towards the other end
+    Outlet m_outbound;                    //!< towards the other end
     Port* m_peer{nullptr};                //!< other end
     bool m_up{true};                      //!< link state
     bool m_busy{false};                   //!< transmitting
@@ -446,13 +439,12 @@ class Port : public LinkEnd
     FlowControlChain m_chain;                                     //!< of flow controls
 
     // Control frames and pauses
-    IdealWire m_pending;                    //!< received, not yet in effect
-    IdealWire m_ideal;                      //!< ideal ones in flight
-    IdealWire* m_idealOutbound{nullptr};    //!< towards the other end
-    std::unique_ptr<Mailboxes> m_mailboxes; //!< see SetApart; null until it is apart
-    int64_t m_controlDelayPs{0};            //!< GetControlDelay
-    ReusableEvent<Port> m_wake;             //!< a queue may be sent from now
-    int64_t m_wakeAt{NEVER};                //!< earliest pending wake-up (ps)
+    IdealWire m_pending;         //!< received, not yet in effect
+    IdealWire m_ideal;           //!< ideal ones in flight
+    IdealOutlet m_idealOutbound; //!< towards the other end
+    int64_t m_controlDelayPs{0}; //!< GetControlDelay
+    ReusableEvent<Port> m_wake;  //!< a queue may be sent from now
+    int64_t m_wakeAt{NEVER};     //!< earliest pending wake-up (ps)
 
     // Constants
     uint32_t m_neighbour{ALL_NODES}; //!< GetNeighbour, if SetNeighbour was called
