@@ -121,6 +121,7 @@ class Reading:
     chain_streams: bool = False
 
 
+@goal.uncollected()
 def schedule(
     traces: Sequence[tuple[str, Sequence[Node]]], reading: Reading
 ) -> tuple[str, list[Named], list[Problem]]:
@@ -166,7 +167,7 @@ def _mistakes(text: str, ranks: Sequence[_Rank]) -> list[Problem]:
     """Problems that GOAL finds in a schedule, by node instead of by line."""
     places = [""] * 2  # lines count from 1; the first has num_ranks
     for rank in ranks:
-        places += ["", "", *map(rank.where, rank.origins), ""]
+        places += ["", *map(rank.where, rank.origins), ""]
 
     def named(lines: re.Match[str]) -> str:
         return "; ".join(dict.fromkeys(places[int(n)] for n in re.findall(r"\d+", lines[0])))

@@ -16,12 +16,17 @@ docs/goal.md lists what is read beyond that, and what is not read.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from pyorch.base.errors import first_of, suggest
 
@@ -82,6 +87,7 @@ PS_PER_NS = 1000
 """A calc counts nanoseconds, as LogGOPSim does."""
 SHOWN_MISTAKES = 50
 """Maximum number of mistakes reported for one file."""
+Numbers = npt.NDArray[np.int64]
 OUTSIDE = -1
 """The rank of statements outside a block."""
 
@@ -129,6 +135,16 @@ class Schedule:
     waits: tuple[Wait, ...]
     matches: Mapping[int, int]
 
+    @cached_property
+    def before(self) -> Before:
+        """The steps that must precede each."""
+        return Before(self)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The steps in order, without those that can never occur."""
+        return self.before.in_order()
+
 
 @dataclass
 class _Reading:
@@ -153,7 +169,20 @@ class _Reading:
         self.mistakes.append(Mistake(line, what, allowed, hint))
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pause the search for cycles of objects: of millions that last it takes half of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 @lru_cache(maxsize=8)
+@uncollected()
 def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     """Return the schedule of a text, or None and all problems, by line."""
     state = _Reading()
@@ -175,7 +204,7 @@ def read(text: str) -> tuple[Schedule | None, tuple[Mistake, ...]]:
     matches = _match(state)
     state.waits += _take_turns(state.operations)
     schedule = Schedule(state.ranks or 0, tuple(state.operations), tuple(state.waits), matches)
-    if not state.mistakes and len(in_order(schedule)) < 2 * len(schedule.operations):
+    if not state.mistakes and len(schedule.order) < 2 * len(schedule.operations):
         lines = _circle(schedule)
         told = first_of(lines, 10)
         what = f"the operations in lines {told} wait for each other in a cycle: a deadlock"
@@ -190,23 +219,23 @@ def plain(text: str) -> str:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each statement and its line, from 1."""
-    bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text) if "/" in text else text
     for number, line in enumerate(bare.split("\n"), start=1):
         parts = [line] if "{" not in line and "}" not in line else _BRACE.split(line)
         for part in parts:
-            if part.strip():
-                yield number, part.strip()
+            if stripped := part.strip():
+                yield number, stripped
 
 
 def _read_statement(state: _Reading, line: int, text: str) -> bool:
     """Read a statement; return False if what follows cannot be understood without it."""
-    if found := _MESSAGE.fullmatch(text):
-        _read_message(state, line, found)
-    elif found := _WAIT.fullmatch(text):
+    if found := _WAIT.fullmatch(text):
         if state.rank == OUTSIDE:
             state.tell(line, "a dependency outside a rank", "between rank N { and }")
         else:
             state.asked.append((line, found[1], found[3], found[2] == "irequires"))
+    elif found := _MESSAGE.fullmatch(text):
+        _read_message(state, line, found)
     elif found := _CALC.fullmatch(text):
         label, _, time, cpu = found.groups()
         _add(state, label, Operation("calc", state.rank, int(time), -1, 0, int(cpu or 0), 0, line))
@@ -377,39 +406,48 @@ def _take_turns(operations: Sequence[Operation]) -> Iterator[Wait]:
 # Order. Operation n begins at step 2n and is done at step 2n + 1.
 
 
-def steps_before(schedule: Schedule) -> list[list[int]]:
-    """Return for each step those that must precede it."""
-    before: list[list[int]] = [[] for _ in range(2 * len(schedule.operations))]
-    for number in range(len(schedule.operations)):
-        before[2 * number + 1].append(2 * number)
-    for waiter, after, begun in schedule.waits:
-        before[2 * waiter].append(2 * after + (not begun))
-    for send, receive in schedule.matches.items():
-        before[2 * receive + 1].append(2 * send)
-    return before
+class Before:
+    """The steps that must precede each: of step n, from begins[n] to begins[n + 1] of `steps`."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        begun = np.arange(len(schedule.operations), dtype=np.int64) * 2
+        waiters, after, early = np.array(schedule.waits, dtype=np.int64).reshape(-1, 3).T
+        sends, receives = np.array(list(schedule.matches.items()), dtype=np.int64).reshape(-1, 2).T
+        later = np.concatenate([begun + 1, 2 * waiters, 2 * receives + 1])
+        earlier = np.concatenate([begun, 2 * after + 1 - early, 2 * sends])
+        by_later = np.argsort(later, kind="stable")
+        self._later, self._earlier = later[by_later], earlier[by_later]
+        self.begins = _begins(later, 2 * len(begun))
+        self.steps: list[int] = self._earlier.tolist()
+
+    def __getitem__(self, step: int) -> list[int]:
+        return self.steps[self.begins[step] : self.begins[step + 1]]
+
+    def in_order(self) -> list[int]:
+        """Return the steps in order, without those that can never occur."""
+        number = len(self.begins) - 1
+        begins = _begins(self._earlier, number)
+        behind = self._later[np.argsort(self._earlier, kind="stable")].tolist()
+        left: list[int] = np.diff(self.begins).tolist()
+        order: list[int] = [step for step in range(number) if left[step] == 0]
+        for step in order:  # grows during the loop
+            for one in behind[begins[step] : begins[step + 1]]:
+                left[one] -= 1
+                if left[one] == 0:
+                    order.append(one)
+        return order
 
 
-def in_order(schedule: Schedule) -> list[int]:
-    """Return the steps in order, without those that can never occur."""
-    before = steps_before(schedule)
-    behind: list[list[int]] = [[] for _ in before]
-    left = [len(steps) for steps in before]
-    for step, steps in enumerate(before):
-        for one in steps:
-            behind[one].append(step)
-    order = [step for step, number in enumerate(left) if number == 0]
-    for step in order:  # grows during the loop
-        for one in behind[step]:
-            left[one] -= 1
-            if left[one] == 0:
-                order.append(one)
-    return order
+def _begins(keys: Numbers, number: int) -> list[int]:
+    """Return where the rows of each key from 0 begin, once sorted, and where the last one ends."""
+    ends: list[int] = np.cumsum(np.bincount(keys, minlength=number)).tolist()
+    return [0, *ends]
 
 
 def _circle(schedule: Schedule) -> list[int]:
     """Return the lines of operations that wait for each other."""
-    before = steps_before(schedule)
-    stuck = set(range(len(before))) - set(in_order(schedule))
+    before = schedule.before
+    stuck = set(range(2 * len(schedule.operations))) - set(schedule.order)
     step, way = min(stuck), dict[int, int]()
     while step not in way:
         way[step] = len(way)
@@ -427,5 +465,5 @@ def write(ranks: int, blocks: Iterable[Sequence[str]], comments: Sequence[str] =
     lines = [f"// {comment}" for comment in comments]
     lines.append(f"num_ranks {ranks}")
     for rank, statements in enumerate(blocks):
-        lines += ["", f"rank {rank} {{", *statements, "}"]
+        lines += [f"rank {rank} {{", *statements, "}"]
     return "\n".join(lines) + "\n"

@@ -9,7 +9,6 @@ time. So every step occurs a delay after the latest of those before it: after a 
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,7 +39,6 @@ from pyorch.traffic.base import (
     traffic,
 )
 
-_SEND = re.compile(r"\bsend [0-9]")
 MOST_COMPUTED = 10**15
 """Of a rank, with its slowdown [ns]: times in ps have 64 bits."""
 LONGEST = f"at most {MOST_COMPUTED / 1e9:,.0f} s"
@@ -158,7 +156,7 @@ class Goal(RankedTable):
 
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
-        return len(_SEND.findall(self.schedule or ""))
+        return len(_schedule(self.schedule or "").matches)
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:
@@ -353,7 +351,7 @@ class Steps:
     """
 
     def __init__(self, schedule: goal.Schedule, eager: int, slow: tuple[float, ...]) -> None:
-        operations, before = schedule.operations, goal.steps_before(schedule)
+        operations, before = schedule.operations, schedule.before
         flows = {send: number for number, send in enumerate(sorted(schedule.matches))}
         of_receive = {receive: flows[send] for send, receive in schedule.matches.items()}
         sends = [operations[send] for send in flows]
@@ -368,7 +366,7 @@ class Steps:
         self.points: list[list[After]] = []
         self.calcs: list[Calc] = []
         times: dict[int, After] = {}
-        for step in goal.in_order(schedule):
+        for step in schedule.order:
             number, done = divmod(step, 2)
             one = operations[number]
             if not done:
@@ -389,6 +387,8 @@ class Steps:
 
     def _latest(self, moments: list[After]) -> After:
         """Return the latest of several times: one of them if that is certain, else a new point."""
+        if len(moments) == 1:
+            return moments[0]
         latest: dict[int | None, int] = {}
         for step, delay in moments:
             latest[step] = max(delay, latest.get(step, 0))
@@ -442,5 +442,6 @@ class Steps:
 
 
 @lru_cache(maxsize=8)
+@goal.uncollected()
 def _steps(text: str, eager: int, slow: tuple[float, ...]) -> Steps:
     return Steps(_schedule(text), eager, slow)
