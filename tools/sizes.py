@@ -78,7 +78,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_145, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_350, "addons/lab"),
-    _feature("jobs of ranks", 5_140, "addons/jobs"),
+    _feature("jobs of ranks", 5_290, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

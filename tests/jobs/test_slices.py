@@ -107,14 +107,50 @@ def test_channels_begin_with_other_ranks_of_each_server() -> None:
     assert pairs[1] == {(1, 0), (0, 3), (3, 2), (2, 1)}
 
 
-def test_the_tuned_algorithm_is_the_one_of_lesser_cost() -> None:
-    """By hand: 32 servers of one rank at 400 Gb/s; a tree up to a crossing, then a ring."""
-    # ring 1.4 (8.4 + 62 x 14) = 1226.96 us + 1.9375 S / 50 kB per us, tree 8.4 + 140 = 148.4 us +
-    # 2 / 0.92 S / 50 kB: equal at S = 1078.56 us x 50 kB / 0.236413
-    crossing = 228_109_000
-    for size, name in ((crossing - 50_000, "double_tree"), (crossing + 50_000, "ring")):
-        assert slices.tuned(32, 32, size, 400 * 10**9) == name
-    assert slices.tuned(8, 1, 10**6, 400 * 10**9) == "ring"
+def test_the_tuned_algorithm_and_protocol_are_those_of_lesser_cost() -> None:
+    """By hand: 32 servers of one rank at 400 Gb/s, S bytes at 50 kB a us."""
+    # tree, LL128: 14 + 2 x 5 x 8.5 = 99 us + 2 / (0.92 x 120/128 x 0.9) S: 2.57649
+    # ring, LL128: 14 + 62 x 8.5 = 541 us + 2 x 31/32 / 0.92 S: 2.10598
+    # ring, simple: 1.4 (8.4 + 62 x 14) = 1226.96 us + 1.9375 S
+    group = slices.Group(32, 32, 400 * 10**9)
+    first = 442 / (2.57649 - 2.10598) * 50_000
+    second = 685.96 / (2.10598 - 1.9375) * 50_000
+    for size, most in (
+        (first * 0.999, ("double_tree", "ll128")),
+        (first * 1.001, ("ring", "ll128")),
+        (second * 0.999, ("ring", "ll128")),
+        (second * 1.001, ("ring", "simple")),
+        (64, ("double_tree", "ll")),  # 6.8 + 50 us; LL128 takes 99
+    ):
+        assert slices.tuned(group, int(size)) == most
+    # without lines that carry flags: 148.4 us + 2 / (0.92 x 0.8) S against 1226.96 us + 1.9375 S
+    crossing = 1078.56 / (2.71739 - 1.9375) * 50_000
+    for size, name in ((crossing * 0.999, "double_tree"), (crossing * 1.001, "ring")):
+        assert slices.tuned(group, int(size), ["simple"]) == (name, "simple")
+    # in a server: ring 14 + 14 x 1.9 + 1.75 / 0.92 S, tree 14 + 14 x 1.25 + 2 x 9/7 / 0.92 / 0.6 S
+    inside = slices.Group(8, 1, 400 * 10**9)
+    assert slices.tuned(inside, 10**6, ["ll128"]) == ("ring", "ll128")
+    assert inside.ring(10**6, "ll128") == pytest.approx(40.6 + 20 * 1.75 / 0.92)
+    tree = 31.5 + 20 * 2 * 9 / 7 / 0.92 / 0.6  # 8,192 x 64 B to 16,384 x 64 B
+    assert inside.double_tree(10**6, "ll128") == pytest.approx(tree)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "times", "most"),
+    [("simple", 1, 64_000), ("ll", 2, 2 * 32 * 1024), ("ll128", 128 / 120, 68_352)],
+)
+def test_protocols_send_lines_with_flags(protocol: str, times: float, most: int) -> None:
+    """More bytes than the data, in slices of one slot; messages that clear to send have none."""
+    net = network(kind="star", hosts=4, rate="1Gbps")
+    phase = {"name": "a", "operation": "all_reduce", "size": "2400000B", "algorithm": "ring"}
+    for keys in ({}, {"slice": "64000B"}):
+        entry = {"kind": "collective", "collectives": [phase | keys | {"protocol": protocol}]}
+        model: Any = resolve(entry, net)[0]
+        flows = traffic.flows([model], net, 1, 10**9)
+        data = flows.sizes[flows.sizes != slices.CLEAR_BYTES]
+        assert data.sum() == pytest.approx(2 * 3 * 2_400_000 * times, rel=2e-3)
+        assert "slice" not in keys or data.max() <= most
+        assert model.collectives[0].count(4) == len(flows)
 
 
 @pytest.mark.parametrize(
@@ -177,11 +213,12 @@ def test_tuned_knows_patterns_of_hosts(hosts: Any) -> None:
     net = network(
         kind="leaf_spine", leaves=2, spines=1, hosts_per_leaf=4, hosts_per_server=4, rate="1Gbps"
     )
-    phase = {"name": "a", "operation": "all_reduce", "size": "1MB", "algorithm": "tuned"}
+    phase = {"name": "a", "operation": "all_reduce", "size": "1KB", "algorithm": "tuned"}
     form, told = resolve({"kind": "collective", "collectives": [phase | {"hosts": hosts}]}, net)
     assert not told
     model: Any = form
     assert model.collectives[0].algorithm in ("ring", "double_tree")
+    assert model.collectives[0].protocol == "ll"  # little data: the latency decides
 
 
 def test_tuned_is_offered_where_there_is_a_choice() -> None:

@@ -11,10 +11,10 @@ Beginnings and ends are points, so that n flows waiting for m others take n + m 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Phase(Table):
 
     left_out = frozenset(
         {"stride", "jitter", "chunks", "in_order", "skew", "slice", "channels", "in_flight"}
-        | {"step_cost"}
+        | {"step_cost", "protocol"}
     )
 
     name: str = Field(
@@ -65,8 +65,13 @@ class Phase(Table):
     )
     algorithm: str | None = Field(
         default=None,
-        description="By operation; none: its first; 'tuned': ring or double_tree, as NCCL's model "
-        "of costs prefers for the size.",
+        description="By operation; none: its first; 'tuned': ring or double_tree, and `protocol`, "
+        "as NCCL's model of costs prefers for the size.",
+    )
+    protocol: Literal["simple", "ll", "ll128"] | None = Field(
+        default=None,
+        description="NCCL's: 'll' sends 8 B for each 4, in slices of 32 KiB at most, 'll128' 128 "
+        "for each 120; none: simple, or, with 'tuned', the one preferred.",
     )
     size: Size = Field(description="Buffer of each host; for `all_gather` of the result.")
     hosts: Names | None = Field(
@@ -170,7 +175,8 @@ class Phase(Table):
         if self.slice is None:
             return None
         in_flight = self.in_flight or slices.default_in_flight(_algorithm(self))
-        return slices.Slicing(self.channels, self.slice, in_flight)
+        slot = slices.PROTOCOLS[self.protocol or slices.SIMPLE].slot
+        return slices.Slicing(self.channels, min(self.slice, slot or self.slice), in_flight)
 
 
 @dataclass(frozen=True)
@@ -352,6 +358,7 @@ def _resolve_phase(
     if slices.chooses(phase.operation):
         known.append(slices.TUNED)
     algorithm = phase.algorithm or known[0]
+    protocol: str | None = phase.protocol
     if algorithm not in known:
         place = (*check.path, *key.split("."), "algorithm")
         check.findings.unknown(place, f"algorithm of {phase.operation}", algorithm, known)
@@ -372,9 +379,13 @@ def _resolve_phase(
         first = network.numbers[(own if hosts is None else hosts)[0]]
         group = phase.group_size or ranks
         number = -(-group // network.server_size) if servers is None else len(np.unique(servers[0]))
-        rate = int(network.host_rates[first])
-        algorithm = slices.tuned(group, number, phase.size, rate)
-    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm})
+        nic, domain = int(network.host_rates[first]), network.scale_up
+        rate = nic * min(phase.channels, group // number) if number > 1 or not domain else domain[0]
+        asked = slices.Group(group, number, rate, phase.channels)
+        known = list(slices.PROTOCOLS) if phase.protocol is None else [phase.protocol]
+        algorithm, protocol = slices.tuned(asked, phase.size, known)
+    protocol = None if protocol == slices.SIMPLE else protocol
+    found = phase.model_copy(update={"hosts": hosts, "algorithm": algorithm, "protocol": protocol})
     if phase.local is None and ("local" in _algorithm(found).reads or phase.channels > 1):
         found = found.model_copy(update={"local": None if servers is None else _local(servers)})
     _check_call(found, key, check, found.call(ranks))
@@ -469,7 +480,8 @@ def _check_slices(
 
 def _algorithm(phase: Phase) -> collectives.Algorithm:
     """Return the algorithm of a resolved collective."""
-    return collectives.ALGORITHMS[phase.operation, phase.algorithm or ""]
+    found = collectives.ALGORITHMS[phase.operation, phase.algorithm or ""]
+    return found if phase.protocol in (None, slices.SIMPLE) else replace(found, slices=1)
 
 
 def _check_phases(job: Job, key: str, check: Check) -> None:
@@ -632,7 +644,9 @@ class _Part:
         self.sender = (shift * ranks + made.src).ravel()
         self.receiver = (shift * ranks + made.dst).ravel()
         self.src, self.dst = self.hosts[self.sender], self.hosts[self.receiver]
-        self.sizes = np.tile(made.sizes, number)
+        data = own_points or len(made)  # messages; behind slices come those that clear to send
+        sizes = slices.PROTOCOLS[phase.protocol or slices.SIMPLE].wire(made.sizes[:data])
+        self.sizes = np.tile(np.concatenate([sizes, made.sizes[data:]]), number)
         first_point = point + 2 * len(self.hosts) + 1
 
         def numbered(ids: Numbers) -> Numbers:

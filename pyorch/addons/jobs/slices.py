@@ -9,7 +9,9 @@ what is made of it leaves, or, if nothing is, when it arrives.
 
 From NCCL 2.30 (src/device, src/enqueue.cc, src/transport/net_ib): connections have 8 slots of
 512 KiB; a slice of a ring is 2 slots and a chunk 2 slices, elsewhere both are a slot; a slice has
-at least 1/32 of its nominal size. The size of a clear-to-send message is recalled, not verified.
+at least 1/32 of its nominal size. Protocol LL has slots of 64 KiB, half of it flags, LL128 of
+614,400 B, 16 for each 15 of data; both have slices of a slot and chunks of a slice. The size of a
+clear-to-send message is recalled, not verified.
 Ours: parts of a buffer differ by a byte at most, where NCCL rounds up to 16 bytes.
 
 Throughput of a channel between two ranks: the least of the link's and in_flight x slice / (a(slice)
@@ -18,9 +20,10 @@ Throughput of a channel between two ranks: the least of the link's and in_flight
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from math import log2
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,16 +34,61 @@ from pyorch.traffic.base import POINT
 CLEAR_BYTES = 64
 SLOTS = 8
 """Of a connection."""
+_PLATEAU_BYTES = 64
+"""Of a rank and channel: from here on a ring over several servers is slower to start."""
 LEAST_SHARE = 32
 """A slice has at least this part of its nominal size, unless it is all there is."""
 Numbers = npt.NDArray[np.int64]
 TUNED = "tuned"
 """Name that stands for the algorithm that NCCL would choose."""
-_BASE_US = 8.4
-_NVLINK_US = {"ring": 3.4, "double_tree": 4.0}
-_NETWORK_US = 14.0
-_PLATEAU = 1.4
-_TREE_SHARE = 0.92
+
+
+class Latency(NamedTuple):
+    """Of an algorithm: before it, and of each hop over NVLink and over the network [us]."""
+
+    base: float
+    inside: float
+    across: float
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How NCCL sends data: in lines of `line` bytes with `data` bytes, at most `slot` in a slice.
+
+    ring, tree: latencies. trees: the share of a tree's bandwidth with 64, 128, 256, ... bytes.
+    """
+
+    line: int
+    data: int
+    slot: int | None
+    ring: Latency
+    tree: Latency
+    trees: tuple[float, ...]
+
+    def wire(self, sizes: Numbers) -> Numbers:
+        """Return the bytes that are sent for bytes of data."""
+        return -(-sizes // self.data) * self.line
+
+
+SIMPLE = "simple"
+PROTOCOLS = {
+    "ll": Protocol(
+        8, 4, 32 * 1024, Latency(6.6, 0.6, 2.7), Latency(6.8, 0.6, 5),
+        (1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1),
+    ),
+    "ll128": Protocol(
+        128, 120, 576_000, Latency(14, 1.9, 4), Latency(14, 1.25, 8.5),
+        (1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1),
+    ),
+    SIMPLE: Protocol(
+        1, 1, None, Latency(8.4, 3.4, 14), Latency(8.4, 4, 14),
+        (.9,) * 7 + (.8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9),
+    ),
+}  # fmt: skip
+_MOST_LL = (141e3, 39e3, 20.4e3)
+"""Bandwidth of LL in one, two, and more servers [B/us], of Hopper and Intel's processors."""
+_POSTED = {"ll": 1, "ll128": 1, SIMPLE: 3}
+"""Least time of a hop inside a server, where a ring also crosses the network [us]."""
 
 
 def chooses(operation: str) -> bool:
@@ -48,27 +96,60 @@ def chooses(operation: str) -> bool:
     return operation == "all_reduce"
 
 
-def tuned(ranks: int, servers: int, size: int, rate: int) -> str:
-    """Return the algorithm of an all-reduce that NCCL's model of costs prefers.
+@dataclass(frozen=True)
+class Group:
+    """Ranks, over so many servers, and what carries their collective in so many channels.
 
-    ranks: of a group, over so many servers. size: bytes. rate: of a NIC [bit/s].
-
-    From src/graph/tuning.cc, protocol Simple: base latency, latency of each hop over NVLink and
-    network, and 40 % more for a ring over several servers. Recalled: the bandwidth of a tree is
-    92 % of the link's. Left out: the table that corrects trees by size, the other NICs of a server
-    and their channels, the bandwidth inside servers (a scale-up domain), and protocols LL, LL128.
+    rate: of all links out of a server together, or, of one server, of a rank's link [bit/s].
     """
-    steps, across = 2 * (ranks - 1), 2 * (servers - 1)
-    ring = _BASE_US + (steps - across) * _NVLINK_US["ring"] + across * _NETWORK_US
-    ring *= _PLATEAU if servers > 1 else 1
-    inside = ranks // servers - 1
-    tree = _BASE_US + 2 * (inside * _NVLINK_US["double_tree"] + log2(servers) * _NETWORK_US)
-    sent = size * 8e6 / rate
-    times = {
-        "ring": ring + sent * 2 * (ranks - 1) / ranks,
-        "double_tree": tree + sent * 2 / _TREE_SHARE,
-    }
-    return min(times, key=lambda name: times[name])
+
+    ranks: int
+    servers: int
+    rate: int
+    channels: int = 1
+
+    def ring(self, size: int, name: str) -> float:
+        """Return the time of a ring all-reduce by a protocol [us]. size: bytes."""
+        protocol, most = PROTOCOLS[name], self.rate / 8e6
+        steps, crossings = 2 * (self.ranks - 1), 2 * (self.servers - 1)
+        # with one rank a server nothing hides the latency: NCCL takes that of a tree
+        across = (protocol.tree if self.ranks == self.servers else protocol.ring).across
+        inside = max(protocol.ring.inside, _POSTED[name] if self.servers > 1 else 0)
+        latency = protocol.ring.base + (steps - crossings) * inside + crossings * across
+        plateau = self.servers > 1 and size // (self.channels * self.ranks) >= _PLATEAU_BYTES
+        latency *= 1.4 if name == SIMPLE and plateau else 1
+        share = {SIMPLE: most, "ll": min(most / 2, self._most_ll), "ll128": 0.92 * most}
+        return latency + size * steps / self.ranks / share[name]
+
+    def double_tree(self, size: int, name: str) -> float:
+        """Return the time of an all-reduce over a double tree by a protocol [us]. size: bytes."""
+        protocol, most = PROTOCOLS[name], 0.92 * self.rate / 8e6
+        hops = (self.ranks // self.servers - 1) * protocol.tree.inside
+        hops += (self.servers.bit_length() - 1) * protocol.tree.across
+        alone = self.servers == 1
+        share = {SIMPLE: most, "ll": min(most / 3.8, self._most_ll)}
+        share["ll128"] = most * (7 / 9 if alone else 120 / 128)
+        power = (size // 64).bit_length() - 1
+        known = protocol.trees[power] if 0 <= power < len(protocol.trees) else 1
+        return protocol.tree.base + 2 * hops + 2 * size / (share[name] * known)
+
+    @property
+    def _most_ll(self) -> float:
+        return _MOST_LL[min(self.servers, len(_MOST_LL)) - 1]
+
+
+def tuned(group: Group, size: int, protocols: Iterable[str] = PROTOCOLS) -> tuple[str, str]:
+    """Return the algorithm and the protocol of an all-reduce that NCCL's model of costs prefers.
+
+    From src/graph/tuning.cc: latencies, 40 % more for a ring over several servers, shares of
+    bandwidth, and the correction of trees by size. LL128 is taken as enabled. Left out: NVLS,
+    CollNet, and limits of a channel's bandwidth by generations of GPUs.
+    """
+    times = {}
+    for name in protocols:
+        times["ring", name] = group.ring(size, name)
+        times["double_tree", name] = group.double_tree(size, name)
+    return min(times, key=lambda which: times[which])
 
 
 @dataclass(frozen=True)
