@@ -31,15 +31,15 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_220, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_240, "files setting plan.py"),
     _feature("networks", 1_400, "network"),
     _feature("networks from files", 340, "network/file.py"),
-    _feature("files of other tools", 3_300, "readers cli/bring.py"),
+    _feature("files of other tools", 3_385, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_800, "traffic"),
+    _feature("traffic", 2_825, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_660, "base"),
-    _feature("a run", 1_110, "run"),
+    _feature("a run", 1_120, "run"),
     _feature("many runs here, and their progress", 1_920, "engine"),
     _feature("Slurm", 2_090, "engine/slurm cli/sweep.py"),
     _feature("results, and their comparison", 1_025, "store cli/compare.py"),
@@ -56,12 +56,12 @@ FEATURES = (
     _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_120,
+        3_285,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
     _feature("explain", 2_390, "explain cli/explain.py"),
-    _feature("size", 1_415, "sizing cli/size.py"),
+    _feature("size", 1_425, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py"),
     _feature(
         "the pages of reference",

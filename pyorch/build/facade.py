@@ -80,7 +80,18 @@ class Simulation(Protocol):
     def SetAckPaths(self, flows: U32, lengths: U32, nodes: U32, n: int, /) -> None: ...
     def SetAckRouting(self, flows: U32, reverse: U8, n: int, /) -> None: ...
     def SetReceiveRate(self, host: int, rate: int, start: int, /) -> None: ...
-    def AddPauseStorm(self, host: int, cls: int, start: int, stop: int, /) -> None: ...
+    def AddStorm(
+        self,
+        node: int,
+        peer: int,
+        cls: int,
+        start: int,
+        stop: int,
+        on: int,
+        off: int,
+        resumes: int,
+        /,
+    ) -> None: ...
     def Trace(
         self, table: str, nodes: U32, peers: I64, n: int, class_mask: int, period: int, /
     ) -> None: ...

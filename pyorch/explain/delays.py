@@ -206,7 +206,7 @@ class _Frames:
         # senders without a rate of their own wait for their port's
         self.gated = "withheld_time_ps" in run.summary and not run.setting.congestion_control
         queue_pair = section_of(types, attributes, "queue_pair") or {}
-        self.payload = int(number(queue_pair.get("PayloadSize", "0")))
+        self.payloads = run.flows.payloads(int(number(queue_pair.get("PayloadSize", "0"))))
         self.window_bdps = number(queue_pair.get("WindowBdps", "0"))
         control = types.by_name.get(run.setting.congestion_control)
         self.controls_window = control is not None and (
@@ -412,7 +412,7 @@ class _Frames:
             whole[flow] = []
             for part, size in [(flow, sizes[flow]), *shares[flow]]:
                 pair = carrier.get(part, part)
-                first, end = next_[pair], next_[pair] + -(-size // self.payload)
+                first, end = next_[pair], next_[pair] + -(-size // int(self.payloads[flow]))
                 whole[flow].append(_Piece(flow, pair, size, first, end))
                 next_[pair] = end
         return whole
@@ -677,7 +677,7 @@ class _Walk:
             return False
         if frames.controls_window or frames.window_bdps > 0:
             return True
-        payload = frames.payload
+        payload = int(frames.payloads[self.delay.flow])
         rest = sent.left_of(pair, next_, payload)
         window = int(frames.run.flows.windows[self.delay.flow])
         return 0 < window < in_flight * payload + min(rest, payload)

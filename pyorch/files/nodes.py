@@ -116,7 +116,9 @@ def _fits(
     """Whether the nodes have such objects; objects that no node can have are noted."""
     if info.name == _NOT_OF_NODES or types.derives(info, INTERFACES["congestion_control"]):
         what = "belongs to flows, not to a node"
-        findings.add(path, what, "switch, host, buffer, port and the schemes of a node")
+        fitting = "switch, host, buffer, port and the schemes of a node"
+        hint = "[[traffic]] has payload_size, dscp and retransmit; host has ack_class and cnp_class"
+        findings.add(path, what, fitting, hint if info.name == _NOT_OF_NODES else None)
         return False
     ports = [name for name in names if ":" in name]
     of_ports = info.name == _PORT or types.derives(info, INTERFACES["flow_control"])

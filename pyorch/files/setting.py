@@ -87,7 +87,10 @@ class Resolver:
         is_default = schemes["buffer_policy"] == DEFAULTS["buffer_policy"]
         if self.types and is_default and sound:
             chain = schemes["flow_control"]
-            check_buffer(self.types, attributes, chain, network.network, run.allow_loss, findings)
+            own_sizes = [entry for entry in entries["traffic"] if entry is not None]
+            check_buffer(
+                self.types, attributes, chain, network.network, own_sizes, run.allow_loss, findings
+            )
         if self.types and sound:
             own = {name for entry in entries["nodes"] for name in entry.attributes}
             lists = ("flow_control", "agents", "host_agents")
@@ -242,7 +245,9 @@ class Resolver:
             "nodes": nodes,
             "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
-            "faults": resolve_faults(entries["fault"], network.network, duration, findings),
+            "faults": resolve_faults(
+                entries["fault"], network.network, duration, schemes["flow_control"], findings
+            ),
             "traces": resolve_traces(entries["trace"], network.network, run, findings, self.types),
         }
 

@@ -230,9 +230,7 @@ def _traffic(
         found.assumed.append("flows of these sizes arrive at half the rate of every host's link")
     if not entries:
         entries.append(_default(found))
-    if found.settings.traffic_class is not None:
-        entries = [{**entry, "class": found.settings.traffic_class} for entry in entries]
-    return entries
+    return [{**entry, **found.settings.entry} for entry in entries]
 
 
 def _default(found: _Found) -> dict[str, Any]:

@@ -110,9 +110,9 @@ class Settings:
 
     sections: by name, each key with its value and where that comes from. files: names of other
     files by what they hold. left_out: keys that are not used, and why. assumed: what they do not
-    say. network: a [topology], if they say one. traffic_class: of flows. maps: of ECN's thresholds
-    by the rate of a link [bit/s], by the name of each map. failures: of links, as [topology] has
-    them. named: files in its own words.
+    say. network: a [topology], if they say one. entry: keys of all traffic. maps: of ECN's
+    thresholds by the rate of a link [bit/s], by the name of each map. failures: of links, as
+    [topology] has them. named: files in its own words.
     """
 
     at_top: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Settings:
     left_out: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     network: dict[str, Any] | None = None
-    traffic_class: int | None = None
+    entry: dict[str, Any] = field(default_factory=dict)
     maps: dict[str, dict[int, Decimal]] = field(default_factory=dict)
     failures: list[dict[str, Any]] = field(default_factory=list)
 
@@ -142,5 +142,4 @@ class Settings:
         self.left_out += other.left_out
         self.assumed += other.assumed
         self.network = other.network or self.network
-        if other.traffic_class is not None:
-            self.traffic_class = other.traffic_class
+        self.entry |= other.entry

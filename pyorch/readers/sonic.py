@@ -23,7 +23,21 @@ from pyorch.readers.records import Settings
 _TABLES = ("PORT", "BUFFER_POOL", "BUFFER_PROFILE")
 _USED = {
     "PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "WRED_PROFILE", "PORT_QOS_MAP",
+    "DSCP_TO_TC_MAP", "TC_TO_PRIORITY_GROUP_MAP", "TC_TO_QUEUE_MAP", "TC_TO_DSCP_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
 }  # fmt: skip
+_MAPS = {
+    "dscp_to_tc_map": ("DSCP_TO_TC_MAP", "dscp_classes", 64, 8),
+    "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", "class_groups", 8, 8),
+    "tc_to_queue_map": ("TC_TO_QUEUE_MAP", "class_queues", 8, 8),
+    "tc_to_dscp_map": ("TC_TO_DSCP_MAP", "class_marks", 8, 64),
+}
+"""By key of a port's maps: their table, our key, and how many keys and values it has."""
+_FIXED = {
+    "pfc_to_queue_map": "MAP_PFC_PRIORITY_TO_QUEUE",
+    "pfc_to_pg_map": "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+}
+"""Maps that here always lead from a number to itself."""
 _HEAD = (
     "speed cable size xon xoff threshold xon_offset, such as 100000 40m 18432 18432 61440 0 2496"
 )
@@ -114,6 +128,7 @@ def read(file: Path, lookup: Path | None = None) -> Settings:
         profile = _looked_up(switch, lookup, (speed, cable))
     _buffer(switch, tables.get("BUFFER_POOL", {}), profile or ("", {}), len(ports) * classes)
     _marking(switch, tables.get("WRED_PROFILE", {}))
+    _maps(switch, tables)
     others = sorted(set(tables) - _USED)
     near = [name for name in others if _NEAR.search(name)]
     found.left_out += [f"{name}: it has no counterpart" for name in near]
@@ -215,8 +230,78 @@ def _classes(switch: _Switch, table: Table) -> int:
     classes = [int(one) for one in text.split(",")]
     mask = sum(1 << one for one in set(classes))
     switch.found.put("buffer", "lossless_classes", mask, f"pfc_enable {text}")
-    switch.found.traffic_class = classes[0]
+    switch.found.entry["class"] = classes[0]
     return len(set(classes))
+
+
+def _maps(switch: _Switch, tables: Mapping[str, Table]) -> None:
+    """Note the maps of classes that most ports have."""
+    found = switch.found
+    for key, (table, ours, count, values) in _MAPS.items():
+        name, row = _map_of(switch, tables, key, table)
+        own = {
+            int(one): number
+            for one in row
+            if (number := _mapped(switch, (table, name), row, one, (count, values))) is not None
+        }
+        usual = {one: one // 8 if count > values else one for one in range(count)}
+        told = own if values > count else {k: v for k, v in sorted(own.items()) if v != usual[k]}
+        told = told or dict(list(own.items())[: count > values])  # one says that they are trusted
+        if told:
+            found.put("port", ours, {str(k): v for k, v in told.items()}, f"{table} {name}")
+            agents = found.at_top.setdefault("agents", [])
+            agents += [] if "tagger" in agents else ["tagger"]
+    for key, table in _FIXED.items():
+        name, row = _map_of(switch, tables, key, table)
+        if any(str(one) != str(value) for one, value in row.items()):
+            found.left_out.append(f"{table} {name}: here each priority has the queue of its number")
+    _marked(switch)
+
+
+def _map_of(
+    switch: _Switch, tables: Mapping[str, Table], key: str, table: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return the map that most ports name by a key, and its name; an empty one if none does."""
+    rows, names = tables.get(table, {}), Counter[str]()
+    for port, row in tables.get("PORT_QOS_MAP", {}).items():
+        if key in row:
+            name = str(row[key]).removeprefix(f"[{table}|").removesuffix("]")
+            if name in rows:
+                names[name] += 1
+            else:
+                where = f"{switch.label}: PORT_QOS_MAP|{port}|{key}"
+                switch.wrong(where, row[key], one_of(rows) or f"none: {table} is empty")
+    if not names:
+        if rows:
+            switch.found.left_out.append(f"{table}: no port names a map of it")
+        return "", {}
+    name = switch.most_common(f"{key} of ports", names)
+    return name, rows[name]
+
+
+def _mapped(
+    switch: _Switch, place: tuple[str, str], row: Mapping[str, Any], key: str, most: tuple[int, int]
+) -> int | None:
+    """Return what a key is mapped to; None if the pair cannot be, which is noted."""
+    where = f"{switch.label}: {'|'.join(place)}|{key}"
+    if not _NUMBER.fullmatch(key) or not 0 <= int(key) < most[0]:
+        switch.wrong(where, key, f"keys from 0 to {most[0] - 1}")
+        return None
+    return switch.number(where.rpartition("|")[0], row, key, 0, most[1] - 1)
+
+
+def _marked(switch: _Switch) -> None:
+    """Let traffic have the code point of its class."""
+    trusted, _ = switch.found.sections.get("port", {}).get("dscp_classes", ({}, ""))
+    cls = switch.found.entry.get("class")
+    if not trusted or cls is None or trusted.get(str(8 * cls), cls) == cls:
+        return
+    marks = [int(dscp) for dscp, to in trusted.items() if to == cls]
+    marks += [dscp for dscp in range(8 * cls, 8 * cls + 8) if str(dscp) not in trusted]
+    if marks:
+        switch.found.entry["dscp"] = min(marks)
+    else:
+        switch.found.assumed.append(f"no code point leads to class {cls}: traffic is in another")
 
 
 def _profile(switch: _Switch, table: Table, port: tuple[int, int]) -> Profile | None:

@@ -9,6 +9,7 @@ import numpy as np
 from pyorch.network.topology import SWITCH
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.setting.attributes import number
+from pyorch.setting.tagger import ClassWays
 from pyorch.sizing.checks import frames
 from pyorch.sizing.theory import bytes_in, dynamic_threshold
 from pyorch.traffic.base import label_of
@@ -27,6 +28,7 @@ def of_classes(cases: Cases) -> Iterator[Found]:
         if _LOSSLESS not in buffer or any(_LOSSLESS in names for names in own):
             continue
         mask = int(number(buffer[_LOSSLESS]))
+        yield from _strange(case, mask)
         used = set[int]().union(*(entry.classes() for entry in case.setting.traffic))
         lossless = sorted(cls for cls in used if mask >> cls & 1)
         lossy = sorted(used.difference(lossless))
@@ -38,6 +40,19 @@ def of_classes(cases: Cases) -> Iterator[Found]:
             yield _stuck(case)
         if lossy and _is_periodic(cases, case):
             yield from _in_phase(cases, case, lossy)
+
+
+def _strange(case: Case, mask: int) -> Iterator[Found]:
+    """Pauses that name another queue than that in which frames came."""
+    used = set[int]().union(*(entry.classes() for entry in case.setting.traffic))
+    ways = ClassWays(case.setting, case.network)
+    for (node, neighbour), queue, group in ways.strange(used, mask):
+        port = f"{case.network.names[node]}:{case.network.end_names[neighbour]}"
+        what = f"frames that arrive by {port} in queue {queue} are charged to group {group}: its "
+        what += f"pauses hold back queue {group} of the peer, and queue {queue} goes on"
+        hint = "give both ends of the link maps that agree (port.dscp_classes, class_groups, "
+        yield Found("strange", case, what, f"{hint}class_queues)")
+        return
 
 
 def _is_unguarded(cases: Cases, case: Case) -> bool:

@@ -103,7 +103,7 @@ def _demand(case: Case, flows: Flows, types: Catalogue | None) -> Demand | None:
     rates = rates_of(layers)
     share = sizes.payload / (sizes.data + sizes.overhead)
     payload = _payload(flows, src, dst, share * rates[: len(network.attached)], duration)
-    packets = np.ceil(payload / sizes.payload)
+    packets = np.ceil(payload / flows.payloads(sizes.payload))
     on_wire = payload + packets * (sizes.header + sizes.overhead)
     bits, hops = (
         carried_by(layers, _matrix(src, dst, values, len(network.attached)))

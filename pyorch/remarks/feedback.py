@@ -29,7 +29,7 @@ def of_feedback(cases: Cases) -> Iterator[Found]:
         CREDIT: _credit,
     }
     for case in cases.every:
-        sizes = frames(cases.types, case.setting.attributes)
+        sizes = frames(cases.types, case.setting.attributes, case.setting.traffic)
         for name in case.setting.flow_control:
             kind = next((kind for kind in checks if cases.is_of(name, kind)), None)
             if kind is None:

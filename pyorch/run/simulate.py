@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyorch.network.apart import Apart
     from pyorch.network.topology import Topology
     from pyorch.plan import RunSpec
-    from pyorch.setting.canonical import NodeAttributes, Route, RunSection, Setting
+    from pyorch.setting.canonical import Fault, NodeAttributes, Route, RunSection, Setting
     from pyorch.traffic.base import Flows
     from pyorch.traffic.connections import Connections
 
@@ -204,10 +204,19 @@ def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     for route in setting.routes:
         _divert(simulation, route, apart)
     _add_flows(simulation, traffic.flows(setting.traffic, network, seed, run.duration), apart)
-    for fault in setting.faults:
-        for node in apart.nodes(network.numbers[fault.host]):
-            fault.tell(simulation, node)
+    _add_faults(simulation, setting.faults, apart)
     return network
+
+
+def _add_faults(simulation: Simulation, faults: Sequence[Fault], apart: Apart) -> None:
+    network = apart.network
+    for fault in faults:
+        if fault.place is not None:
+            name, _, neighbour = fault.place.partition(":")
+            fault.tell(simulation, *apart.port(*_port(network, name, neighbour)))
+            continue
+        for node in apart.nodes(network.numbers[fault.host]):
+            fault.tell(simulation, node, ANY_PEER)
 
 
 def _divert(simulation: Simulation, route: Route, apart: Apart) -> None:
@@ -276,10 +285,10 @@ def _add_flows(simulation: Simulation, flows: Flows, apart: Apart) -> None:
     if flows.nics is not None and len(flows.nics):
         nics = flows.nics
         simulation.SetNics(nics.flows, apart.of(nics.leaves), apart.of(nics.arrives), len(nics))
-    for entry, value in flows.retransmit.items():
+    for entry, values in flows.queue_pairs.items():
         own = flows.of_entry(entry).astype(np.uint32)
-        if len(own):
-            simulation.SetFlowAttribute(own, len(own), "Retransmit", value)
+        for name, value in values.items() if len(own) else ():
+            simulation.SetFlowAttribute(own, len(own), name, value)
     if flows.connections is not None:
         _connect(simulation, flows.connections)
     for flow, (on_ps, off_ps) in flows.on_off.items():

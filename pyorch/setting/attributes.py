@@ -121,9 +121,10 @@ Presets = Mapping[str, Mapping[str, Preset]]
 PRESET = "parameters"
 
 
-#: How the text of what is allowed begins if an attribute has a value for each of some classes.
-_BY_CLASS = "CLASS="
-_CLASSES = frozenset(map(str, range(8)))
+#: How the text of what is allowed begins if an attribute has a value for each of some classes, or
+#: code points: what these are, and how many.
+_BY_KEY = {"CLASS": ("class", 8), "DSCP": ("code point", 64)}
+_KINDS = ("DataRate", "Time")
 #: What a run uses if a file chooses none.
 DEFAULTS = {
     "forwarding": "ns3::lossless::Ecmp",
@@ -311,19 +312,22 @@ def spell(attribute: AttributeInfo, value: object) -> str:
     each = _each_class(attribute)
     if each is not None:
         # a table of values by class in ns-3's spelling, "3=2,7=Strict"
+        what, count = _BY_KEY[each.key]
         if not isinstance(value, Mapping):
-            raise ValueError(f"{value!r} is not a table of classes")
-        classes = {str(cls): one for cls, one in value.items()}
-        wrong = [cls for cls in classes if cls not in _CLASSES]
+            raise ValueError(f"{value!r} is not a table of {what}{'es' if count == 8 else 's'}")
+        keys = {str(key): one for key, one in value.items()}
+        allowed = [str(key) for key in range(count)]
+        wrong = [key for key in keys if key not in allowed]
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is not a class from 0 to 7")
+            raise ValueError(f"{wrong[0]!r} is not a {what} from 0 to {count - 1}")
         spelled = {
-            cls: each.word
-            if each.word and isinstance(one, str) and fold(one) == fold(each.word)
-            else spell(each, one)
-            for cls, one in sorted(classes.items())
+            key: each.word
+            if each.word and isinstance(keys[key], str) and fold(keys[key]) == fold(each.word)
+            else spell(each, keys[key])
+            for key in allowed
+            if key in keys
         }
-        return ",".join(f"{cls}={one}" for cls, one in spelled.items())
+        return ",".join(f"{key}={one}" for key, one in spelled.items())
     kind = _kind(attribute)
     read = _READERS.get(kind, _read_text)
     text = read(attribute, value)
@@ -347,8 +351,10 @@ def written(types: Catalogue, type_name: str, name: str, text: str) -> Any:
         write_each = _WRITERS.get(_kind(each), int)
         pairs = (pair.partition("=") for pair in text.split(",") if pair)
         return {
-            cls: value.lower() if value == each.word else write_each(int(number(value)))
-            for cls, _, value in pairs
+            key: value.lower()
+            if value == each.word or _kind(each) == "Enum"
+            else write_each(int(number(value)))
+            for key, _, value in pairs
         }
     write = _WRITERS.get(_kind(attribute)) if attribute else None
     value = number(text)
@@ -357,9 +363,9 @@ def written(types: Catalogue, type_name: str, name: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class _EachClass:
-    """A value of an attribute that has one for each of some classes.
+    """A value of an attribute that has one for each of some classes, or code points.
 
-    word: one more that it may be, "" for none.
+    word: one more that it may be, "" for none. key: see _BY_KEY.
     """
 
     name: str
@@ -367,16 +373,20 @@ class _EachClass:
     type: str
     allowed: str
     word: str
+    key: str
     default: str = ""
 
 
 def _each_class(attribute: AttributeInfo) -> _EachClass | None:
     """Return the attribute's values by class, or None if it has one value."""
-    if not attribute.allowed.startswith(_BY_CLASS):
+    key, _, each = attribute.allowed.partition("=")
+    if key not in _BY_KEY:
         return None
-    allowed, _, word = attribute.allowed.removeprefix(_BY_CLASS).partition("|")
-    kind = "DataRate" if allowed.startswith("DataRate") else "Uinteger"
-    return _EachClass(attribute.name, attribute.help, f"ns3::{kind}Value", allowed, word)
+    allowed, _, word = each.partition("|")
+    kind = next((one for one in _KINDS if allowed.startswith(one)), "Uinteger")
+    if ":" not in allowed:  # the names of an enumeration, and no bounds
+        kind, allowed, word = "Enum", each, ""
+    return _EachClass(attribute.name, attribute.help, f"ns3::{kind}Value", allowed, word, key)
 
 
 def describe(attribute: AttributeInfo) -> str:
@@ -384,7 +394,8 @@ def describe(attribute: AttributeInfo) -> str:
     each = _each_class(attribute)
     if each is not None:
         word = f' or "{each.word.lower()}"' if each.word else ""
-        return f"a table of classes, {{ 3 = VALUE }}; VALUE is {describe_value(each)}{word}"
+        keys = {"CLASS": "classes, { 3 = VALUE }", "DSCP": "code points, { 26 = VALUE }"}[each.key]
+        return f"a table of {keys}; VALUE is {describe_value(each)}{word}"
     return describe_value(attribute)
 
 

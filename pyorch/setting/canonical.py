@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import override
@@ -89,14 +89,22 @@ class RunSection(Table):
 
 
 class Fault(Table):
-    """A fault of a host."""
+    """A fault of a host, or of a port."""
 
     kind: str
     host: str = Field(description="The host.")
     start: Time = Field(default=0, description="When it begins.")
 
-    def tell(self, simulation: Simulation, node: int) -> None:
-        """Add the fault of a host, by its number, to a Simulation, before it is built."""
+    @property
+    def place(self) -> str | None:
+        """The port that is faulty, "s0:h0"; None: those of the host."""
+        return None
+
+    def tell(self, simulation: Simulation, node: int, peer: int) -> None:
+        """Add the fault of a node, by its number, to a Simulation, before it is built.
+
+        peer: the node to which its port leads; -1: every port of the node.
+        """
         raise NotImplementedError
 
 
@@ -107,29 +115,82 @@ class SlowReceiver(Fault):
     rate: Rate = Field(description="Rate at which it accepts data; 0: line rate.")
 
     @override
-    def tell(self, simulation: Simulation, node: int) -> None:
+    def tell(self, simulation: Simulation, node: int, peer: int) -> None:
         simulation.SetReceiveRate(node, self.rate, self.start)
 
 
-class PauseStorm(Fault):
-    """A faulty NIC that keeps pausing its switch, from start to stop or the end."""
+class _Storm(Fault):
+    """Control frames that a faulty port sends, whatever its node holds."""
 
-    kind: Literal["pause_storm"]
+    left_out: ClassVar[frozenset[str]] = frozenset({"off", "on", "port"})
+
+    host: str | None = Field(default=None, description="The host whose port is faulty.")  # type: ignore[assignment]
+    port: str | None = Field(
+        default=None, description="Or the port, such as 's0:h0' for that of s0 towards h0."
+    )
     traffic_class: TrafficClass = Field(
         default=3,
         alias="class",
-        description="Class that it pauses. Its switch ignores pauses of a class that is not "
-        "lossless there.",
+        description="Class that the frames name. Where it is not lossless they are ignored.",
     )
     stop: Until = Field(default=None, description="When it ends; none: never.")
 
+    @model_validator(mode="after")
+    def _check_place(self) -> Self:
+        if (self.host is None) == (self.port is None):
+            raise ValueError("either 'host' or 'port' is needed, and not both")
+        return self
+
+    @property
     @override
-    def tell(self, simulation: Simulation, node: int) -> None:
+    def place(self) -> str | None:
+        return self.port
+
+    def _add(
+        self, simulation: Simulation, port: tuple[int, int], times: tuple[int, int], resumes: int
+    ) -> None:
         stop = NEVER if self.stop is None else self.stop
-        simulation.AddPauseStorm(node, self.traffic_class, self.start, stop)
+        simulation.AddStorm(*port, self.traffic_class, self.start, stop, *times, resumes)
 
 
-FAULTS: dict[str, type[Fault]] = {"slow_receiver": SlowReceiver, "pause_storm": PauseStorm}
+class PauseStorm(_Storm):
+    """A faulty port that keeps pausing its peer, from start to stop or the end."""
+
+    kind: Literal["pause_storm"]
+    on: Duration | None = Field(
+        default=None, description="Length of each pause of a choppy storm; with 'off'."
+    )
+    off: Duration | None = Field(default=None, description="Gap between its pauses; with 'on'.")
+
+    @model_validator(mode="after")
+    def _check_pauses(self) -> Self:
+        if (self.on is None) != (self.off is None):
+            raise ValueError("'on' and 'off' need each other")
+        return self
+
+    @override
+    def tell(self, simulation: Simulation, node: int, peer: int) -> None:
+        on, off = self.on or 0, self.off or 0
+        self._add(simulation, (node, peer), (on, off), 0)
+
+
+class ResumeStorm(_Storm):
+    """A faulty port that keeps telling its peer to send (XON), which ends pauses with a reason."""
+
+    kind: Literal["resume_storm"]
+    every: Duration = Field(description="Time between two of its frames.")
+
+    @override
+    def tell(self, simulation: Simulation, node: int, peer: int) -> None:
+        self._add(simulation, (node, peer), (self.every, 0), 1)
+
+
+STORMS = (PauseStorm, ResumeStorm)
+FAULTS: dict[str, type[Fault]] = {
+    "slow_receiver": SlowReceiver,
+    "pause_storm": PauseStorm,
+    "resume_storm": ResumeStorm,
+}
 """Every kind of fault."""
 
 

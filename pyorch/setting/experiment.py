@@ -15,7 +15,15 @@ from pyorch.base.findings import Findings, Path
 from pyorch.base.units import format_time
 from pyorch.network.topology import Topology, check_link
 from pyorch.setting.attributes import SAMPLED_PROBE, Catalogue
-from pyorch.setting.canonical import FAULTS, Fault, PauseStorm, RunSection, Setting, Trace
+from pyorch.setting.canonical import (
+    FAULTS,
+    STORMS,
+    Fault,
+    ResumeStorm,
+    RunSection,
+    Setting,
+    Trace,
+)
 
 MAX_SEEDS = 100_000
 """More seeds of one experiment than this must be a mistake."""
@@ -162,23 +170,35 @@ def _range(text: str) -> Sequence[int]:
     return range(int(first), int(last) + 1) if first.isdecimal() and last.isdecimal() else ()
 
 
+_PFC = "ns3::pfc::Pfc"
+
+
 def resolve_faults(
-    entries: Sequence[Any], network: Topology, duration_ps: int, findings: Findings
+    entries: Sequence[Any],
+    network: Topology,
+    duration_ps: int,
+    flow_control: Sequence[str],
+    findings: Findings,
 ) -> list[Fault]:
-    """Validate [[fault]] entries."""
+    """Validate [[fault]] entries. flow_control: TypeIds of the run."""
     faults = []
     for number, entry in enumerate(entries):
         path: Path = ("fault", str(number))
         fault = findings.validate_kind("fault", FAULTS, entry, path)
         if fault is None:
             continue
-        if not network.is_host(fault.host):
+        if fault.place is not None:
+            check_port(fault.place, network, findings, (*path, "port"))
+        elif not network.is_host(fault.host):
             hint = suggest(fault.host, network.host_names)
             findings.add((*path, "host"), f"there is no host {fault.host!r}", None, hint)
+        if isinstance(fault, ResumeStorm) and _PFC not in flow_control:
+            what = "only PFC sends frames that resume a class without reason"
+            findings.add(path, what, 'flow_control = ["pfc"]')
         if fault.start >= duration_ps:
             what = "begins at or after the end of the run"
             findings.add((*path, "start"), what, "before run.duration")
-        stop = fault.stop if isinstance(fault, PauseStorm) else None
+        stop = fault.stop if isinstance(fault, STORMS) else None
         if stop is not None and stop <= fault.start:
             findings.add((*path, "stop"), "not after start", "a time after 'start'")
         faults.append(fault)

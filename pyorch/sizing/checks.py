@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from pyorch.sizing.theory import (
     headroom_in_cells,
     pause_response,
 )
+
+if TYPE_CHECKING:
+    from pyorch.traffic.base import TrafficTable
 
 Attributes = Mapping[str, Mapping[str, str]]
 #: Attributes of the buffer that the arithmetic needs.
@@ -106,16 +110,22 @@ class Frames:
         return max(self.control_delay_ps, pause_response(self.response, rate))
 
 
-def frames(types: Catalogue | None, attributes: Attributes) -> Frames:
-    """Return the frame sizes of a run: its own, else the modules' defaults."""
+def frames(
+    types: Catalogue | None, attributes: Attributes, entries: Iterable[TrafficTable] = ()
+) -> Frames:
+    """Return the frame sizes of a run: its own, else the modules' defaults.
+
+    entries: traffic, of which the largest payload counts; by default that of [queue_pair].
+    """
 
     def get(section: str, name: str, otherwise: int) -> int:
         values = section_of(types, attributes, section) if types else None
         return int(number(values[name])) if values and name in values else otherwise
 
     port = (section_of(types, attributes, "port") if types else None) or {}
+    payload = get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD))
     return Frames(
-        payload=get("queue_pair", "PayloadSize", get("host", "PayloadSize", DEFAULT_PAYLOAD)),
+        payload=max((payload, *(entry.payload_size or 0 for entry in entries))),
         header=get("queue_pair", "HeaderSize", DEFAULT_HEADER),
         minimum=get("queue_pair", "MinFrameSize", MIN_FRAME),
         overhead=get("port", "Overhead", DEFAULT_OVERHEAD),
@@ -140,6 +150,7 @@ def check_buffer(
     attributes: Attributes,
     flow_control: Iterable[str],
     network: Topology,
+    entries: Iterable[TrafficTable],
     allow_loss: bool,
     findings: Findings,
 ) -> None:
@@ -159,7 +170,7 @@ def check_buffer(
     lossless = sizes["LosslessClasses"].bit_count()
     if not lossless:
         return
-    run = frames(types, attributes)
+    run = frames(types, attributes, entries)
     strange = {rate for rate in network.rates.tolist() if rate not in RESPONSE_QUANTA}
     if run.response == IEEE and strange:
         problem = _no_response(min(strange))

@@ -288,6 +288,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
     changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
+    rule = rule or _usual_rule(name, values, switch)
     switch = replace(switch, frames=_frames(switch.frames, values, rule), **changed)
     if switch.classes == 0:
         what = "none of its classes is lossless"
@@ -296,6 +297,13 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
         allowed = f"from 0 B to below Bm = {switch.bm} B"
         raise UserError([Problem("--b1", f"{switch.own_b1} B", allowed)])
     return switch
+
+
+def _usual_rule(name: str, values: Mapping[str, int], switch: Switch) -> str | None:
+    """Without an experiment or option, what a peer may take; None for rates without a limit."""
+    given = name or "control_delay" in values
+    known = {ports.rate for ports in switch.ports} <= RESPONSE_QUANTA.keys()
+    return IEEE if known and not given else None
 
 
 def _read(key: str, text: str, problems: list[Problem]) -> int | None:
@@ -366,7 +374,7 @@ def of_setting(experiment: Experiment) -> Switch:
     point, types = experiment.points[0], cast("Any", experiment.types)
     attributes = point.setting.attributes
     buffer = section_of(types, attributes, "buffer") or {}
-    run = frames(types, attributes)
+    run = frames(types, attributes, point.setting.traffic)
     mask = int(number(buffer["LosslessClasses"]))
     base = Switch(
         name=experiment.name,

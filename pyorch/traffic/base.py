@@ -25,6 +25,7 @@ from pyorch.base.fields import (
     Duration,
     Kind,
     LinkRate,
+    Size,
     Time,
     TrafficClass,
     Window,
@@ -104,7 +105,7 @@ class Flows:
     sizes: payload bytes, 0: greedy. starts, stops: ps, stop -1: never. classes: 0..7. rates: cap in
     bit/s, 0: none. windows: bytes in flight, 0: no limit; both of a flow's queue pair, or of each
     of its shares. groups: number of the traffic entry of each flow. labels: name of each entry.
-    retransmit: entry -> loss recovery of its flows as the modules call it, if it has its own.
+    queue_pairs: entry -> attributes of its flows' queue pairs that differ from [queue_pair].
     on_off: flow -> (on_ps, off_ps). paths: flow -> numbers of all nodes from source to destination.
     ack_paths: the same from destination to source. ack_reverse: flow -> whether its ACKs take its
     path backwards, else ECMP; those of a flow in neither take its path backwards, if it has one.
@@ -122,7 +123,7 @@ class Flows:
     windows: npt.NDArray[np.uint64]
     groups: npt.NDArray[np.uint32]
     labels: tuple[str, ...]
-    retransmit: dict[int, str] = field(default_factory=dict)
+    queue_pairs: dict[int, dict[str, str]] = field(default_factory=dict)
     on_off: dict[int, tuple[int, int]] = field(default_factory=dict)
     paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
     ack_paths: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
@@ -162,6 +163,13 @@ class Flows:
     def of_entry(self, number: int) -> npt.NDArray[np.int64]:
         """Return the flows of the traffic entry with a number."""
         return np.flatnonzero(self.groups == number)
+
+    def payloads(self, usual: int) -> npt.NDArray[np.int64]:
+        """Return the payload of a full packet of each flow [B]; usual: that of [queue_pair]."""
+        found = np.full(len(self), usual, dtype=np.int64)
+        for number, own in self.queue_pairs.items():
+            found[self.of_entry(number)] = int(own.get("PayloadSize", usual))
+        return found
 
 
 @dataclass(frozen=True)
@@ -301,12 +309,20 @@ class TrafficTable(Kind):
     file_key: ClassVar[str] = ""
     """The key that names a file to read."""
     left_out = frozenset(
-        {"connection", "link", "nic", "queue_pairs", "retransmit", "split", "start_jitter"}
+        {"connection", "dscp", "link", "nic", "payload_size", "queue_pairs", "retransmit", "split"}
+        | {"start_jitter"}
     )
 
     label: str | None = Field(default=None, description="Name of its flows in tables and figures.")
     traffic_class: TrafficClass = Field(
         default=3, alias="class", description="Traffic class (priority) of its flows."
+    )
+    dscp: int | None = Field(
+        default=None,
+        ge=0,
+        lt=64,
+        description="Code point of its frames, by which switches may tell classes; none: that of "
+        "[queue_pair], eight times the class unless set.",
     )
     start: Time = Field(default=0, description="When it begins.")
     start_jitter: Time = Field(
@@ -322,6 +338,9 @@ class TrafficTable(Kind):
         default=None,
         description="Loss recovery of its flows instead of that of [queue_pair]; 'none': "
         "datagrams, of which all that arrive count.",
+    )
+    payload_size: Size | None = Field(
+        default=None, description="Payload of a full packet of its flows (MTU); none: as above."
     )
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")
@@ -402,6 +421,15 @@ class TrafficTable(Kind):
         """Return the latest time [ps] at which the entry certainly starts a flow."""
         return self.start
 
+    def queue_pair_attributes(self) -> dict[str, str]:
+        """Return attributes of its flows' queue pairs, as the modules call them."""
+        own = {
+            "Dscp": self.dscp,
+            "PayloadSize": self.payload_size,
+            "Retransmit": self.retransmit and RECOVERIES[self.retransmit],
+        }
+        return {name: str(value) for name, value in own.items() if value is not None}
+
     def stop_ps(self) -> int:
         """Return when the sources stop [ps]; -1: never."""
         return NEVER
@@ -468,6 +496,8 @@ def resolve(data: Any, findings: Findings, path: Path, scene: Scene) -> TrafficT
     if table is None:
         _check_good_keys(data, check)
         return None
+    if table.payload_size is not None:
+        check = Check(findings, path, replace(scene, payload=table.payload_size))
     _check_common(table, check)
     with _code_of(table):
         resolved = table.resolve(check)
@@ -723,7 +753,7 @@ def _join(
         windows=column([table.window for table in tables], np.uint64),
         groups=column(list(range(len(tables))), np.uint32),
         labels=tuple(label_of(t, n) for n, t in enumerate(tables)),
-        retransmit={n: RECOVERIES[t.retransmit] for n, t in enumerate(tables) if t.retransmit},
+        queue_pairs={n: own for n, t in enumerate(tables) if (own := t.queue_pair_attributes())},
         waits=_join_waits([block.waits for block in blocks], firsts),
     )
     result = replace(result, nics=_nics_of(result, [table.nic for table in tables], network))

@@ -507,12 +507,16 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[fault]]\nkind = "slow_reciever"\nhost = "h1"\nrate = "1Gbps"',
             (
                 "experiments/x.toml: fault[0].kind: unknown fault 'slow_reciever'\n"
-                "    allowed: slow_receiver, pause_storm\n    hint: did you mean 'slow_receiver'?"
+                "    allowed: slow_receiver, pause_storm, resume_storm\n"
+                "    hint: did you mean 'slow_receiver'?"
             ),
         ),
         (
             '[[fault]]\nhost = "h1"',
-            ("experiments/x.toml: fault[0].kind: missing\n    allowed: slow_receiver, pause_storm"),
+            (
+                "experiments/x.toml: fault[0].kind: missing\n"
+                "    allowed: slow_receiver, pause_storm, resume_storm"
+            ),
         ),
         (
             '[[fault]]\nkind = "pause_storm"\nhost = "h1"\nstart = "2us"\nstop = "2us"',
@@ -639,7 +643,9 @@ def test_a_module_without_buffer_attributes_is_not_judged(tmp_path: Path) -> Non
             '[[node]]\nnames = "h0"\nqueue_pair = { }',
             (
                 "experiments/x.toml: node[0].queue_pair: belongs to flows, not to a node\n"
-                "    allowed: switch, host, buffer, port and the schemes of a node"
+                "    allowed: switch, host, buffer, port and the schemes of a node\n"
+                "    hint: [[traffic]] has payload_size, dscp and retransmit; "
+                "host has ack_class and cnp_class"
             ),
         ),
         (

@@ -36,6 +36,7 @@ CONFIG: dict[str, Any] = {
         }
     },
     "DSCP_TO_TC_MAP": {"AZURE": {"3": "3"}},
+    "SCHEDULER": {"scheduler.0": {"type": "DWRR"}},
 }  # fmt: skip
 LOOKUP = """# speed cable size xon xoff threshold xon_offset
 100000 5m 18432 18432 40000 0 2496
@@ -69,9 +70,60 @@ def test_pool_profile_maps_and_marks(tmp_path: Path) -> None:
     }  # fmt: skip
     assert table["ecn-marking"] == {"kmin": "1MiB", "kmax": "2MiB", "pmax": 0.05}
     assert table["traffic"][0]["class"] == 3
-    assert "# left out: DSCP_TO_TC_MAP" in text
+    assert "# left out: DSCP_TO_TC_MAP: no port names a map of it" in text
+    assert "# left out: SCHEDULER: it has no counterpart" in text
     (spec,) = Study.load(tmp_path / "my.toml").plan().specs
     assert spec.setting.attributes["ns3::lossless::SharedBuffer"]["Headroom"] == "110592"
+
+
+MAPS: dict[str, Any] = {
+    "PORT_QOS_MAP": {
+        "Ethernet0": {
+            "pfc_enable": "3,4", "dscp_to_tc_map": "AZURE", "pfc_to_queue_map": "AZURE",
+            "tc_to_pg_map": "[TC_TO_PRIORITY_GROUP_MAP|AZURE]", "tc_to_queue_map": "AZURE",
+        }
+    },
+    "DSCP_TO_TC_MAP": {
+        "AZURE": {"3": "3", "4": "4", "24": "1", "46": "5", "48": "6"},
+        "OTHER": {"3": "1"},
+    },
+    "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"0": "0", "1": "0", "3": "3", "4": "4"}},
+    "TC_TO_QUEUE_MAP": {"AZURE": {"0": "0", "1": "1", "3": "3", "5": "4"}},
+    "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "3", "4": "5"}},
+}  # fmt: skip
+
+
+def test_maps_of_classes(tmp_path: Path) -> None:
+    """Those that ports name; pairs that change nothing only where they say what is trusted."""
+    table, text = _imported(tmp_path, CONFIG | MAPS)
+    assert table["agents"] == ["ecn-marking", "tagger"]
+    assert table["port"] == {
+        "dscp_classes": {"3": 3, "4": 4, "24": 1},  # 46 and 48 lead to 5 and 6 anyway
+        "class_groups": {"1": 0},
+        "class_queues": {"5": 4},
+    }
+    assert {key: table["traffic"][0][key] for key in ("class", "dscp")} == {"class": 3, "dscp": 3}
+    assert "left out: MAP_PFC_PRIORITY_TO_QUEUE AZURE: here each priority has" in text
+    (spec,) = Study.load(tmp_path / "my.toml").plan().specs
+    port = spec.setting.attributes["ns3::lossless::Port"]
+    assert port["DscpClasses"] == "3=3,4=4,24=1"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("DSCP_TO_TC_MAP", {"AZURE": {"64": "3"}}, "DSCP_TO_TC_MAP|AZURE|64: '64'"),
+        ("DSCP_TO_TC_MAP", {"AZURE": {"3": "8"}}, "DSCP_TO_TC_MAP|AZURE|3: '8'"),
+        ("TC_TO_QUEUE_MAP", {"MINE": {}}, "PORT_QOS_MAP|Ethernet0|tc_to_queue_map: 'AZURE'"),
+    ],
+)
+def test_maps_that_cannot_be_are_refused(
+    tmp_path: Path, key: str, value: dict[str, Any], message: str
+) -> None:
+    """By table, row and key."""
+    with pytest.raises(UserError) as refusal:
+        _imported(tmp_path, CONFIG | MAPS | {key: value})
+    assert message in refusal.value.render()
 
 
 def test_a_shared_pool_of_headroom_is_over_subscribed(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("SetNodeAttribute", 3, "ns3::lossless::Switch", "Latency", "5ps"),
         ("DivertRoute", 3, 1, 0, 7, -1),
         ("SetReceiveRate", 2, 5, 6),
-        ("AddPauseStorm", 1, 3, 7, 8),
+        ("AddStorm", 1, -1, 3, 7, 8, 0, 0, 0),
         ("Build",),
         ("Trace", "queue", [3], [0], 1, 0b1001, 0, ["uint32", "int64"]),
         ("Trace", "rate", [0], [-1], 0, 0xFF, 9, ["uint32", "int64"]),

@@ -65,7 +65,8 @@ def test_what_fits_is_what_adds_up(
     texts |= {"classes": str(classes), "buffer": f"{buffer}B"}
     switch = size.read_switch("", texts, load_experiment)
     fitting = switch.fitting("pfc")
-    one = theory.eta_prime(rate * 10**9, 5000 * metres, 1500, 64) + 4 * 1500
+    late = {10: 67, 25: 80, 40: 118, 100: 394, 400: 905}[rate] * 512_000 // rate  # ps
+    one = theory.eta_prime(rate * 10**9, 5000 * metres, 1500, 64, 20, late) + 4 * 1500
     assert fitting == min(8, max(0, (buffer - 10**6) // (ports * one)))
     try:
         size.check(switch)

@@ -267,7 +267,7 @@ DeadlockAnalyzer::TakeOutUnfed()
             }
             const Slot& slot = m_slots[candidate.waits];
             const bool off =
-                m_nodes[slot.node]->IsPausingForever(slot.cls) || MayStayOffEmpty(slot);
+                m_nodes[slot.node]->IsPausingForever(slot.port, slot.cls) || MayStayOffEmpty(slot);
             candidate.stuck = candidate.byPeer && HoldsWith(candidate, off, 0, {});
             changed = changed || !candidate.stuck;
         }
@@ -367,7 +367,7 @@ DeadlockAnalyzer::IsHeldByPeer(const Candidate& candidate, bool roots) const
     }
     const Slot& slot = m_slots[candidate.waits];
     const FabricNode& node = *m_nodes[slot.node];
-    const bool off = (roots && node.IsPausingForever(slot.cls)) || IsOff(slot);
+    const bool off = (roots && node.IsPausingForever(slot.port, slot.cls)) || IsOff(slot);
     return HoldsWith(candidate, off, slot.bytes, slot.frames);
 }
 

@@ -233,10 +233,17 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
     {
         m_circle = true;
     }
-    if (m_circle || (m_host == 0 && m_nodes[port.GetPeerId()]->IsPausingForever(cls)))
+    if (m_circle || (m_host == 0 && IsSilenced(port, cls)))
     {
         Touch(side);
     }
+}
+
+bool
+DeadlockOracle::IsSilenced(const Port& port, uint8_t cls)
+{
+    const Port& peer = port.GetPeer();
+    return lossless::FabricNode::Of(peer).IsPausingForever(peer.GetIndex(), cls);
 }
 
 void
@@ -285,7 +292,7 @@ DeadlockOracle::NotifyJoined(const Port& port, uint16_t queue, const lossless::F
     {
         m_circle = true;
     }
-    const bool root = search && m_host == 0 && m_nodes[port.GetPeerId()]->IsPausingForever(cls);
+    const bool root = search && m_host == 0 && IsSilenced(port, cls);
     if (root || (m_circle && port.GetEgress().IsHeld(queue)))
     {
         Touch(side);

@@ -195,6 +195,7 @@ class DeadlockOracle : public lossless::PortObserver
     SideState& StateOf(uint32_t node, uint16_t port, uint8_t cls);
     bool HasFrames(const DeadlockAnalyzer::Side& side) const;
     bool MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress);
+    static bool IsSilenced(const lossless::Port& port, uint8_t cls);
     bool ClosesCircle(const DeadlockAnalyzer::Side& from);
     bool HasCircle();
     void Search(const DeadlockAnalyzer::Side& side, bool free);

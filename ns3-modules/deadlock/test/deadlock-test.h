@@ -94,25 +94,17 @@ class DeadlockHost : public lossless::tests::TestNode
     {
         if (!m_stopped)
         {
-            m_silent = true;
-            NotePressure(*m_ports.front(), lossless::NO_PORT, CLASS, CLASS);
-            m_ports.front()->GetChain().NotifyXoff(CLASS, true);
+            SetPauseStorm(0, CLASS, true, true);
         }
     }
 
     /// Pause it no longer.
     void Relent()
     {
-        if (m_silent)
+        if (IsPausingForever(0, CLASS))
         {
-            m_silent = false;
-            m_ports.front()->GetChain().NotifyXoff(CLASS, false);
+            SetPauseStorm(0, CLASS, false, true);
         }
-    }
-
-    bool IsPausingForever(uint8_t cls) const override
-    {
-        return m_silent && cls == CLASS;
     }
 
     static constexpr uint16_t FRAME = 1500; //!< bytes of every frame
@@ -120,7 +112,6 @@ class DeadlockHost : public lossless::tests::TestNode
 
   private:
     bool m_stopped{false}; //!< sends nothing new
-    bool m_silent{false};  //!< pauses without an end
 };
 
 /**

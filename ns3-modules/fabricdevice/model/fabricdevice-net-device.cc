@@ -298,6 +298,7 @@ FabricNetDevice::MakeFrame(Ptr<Packet> packet, uint8_t cls) const
     RemoveLinkHeader(inside, &link);
     const PacketFields fields = Inspect(*inside, link.etherType);
     Frame* frame = lossless::FramePool::TakePacket(packet);
+    frame->dscp = fields.ip ? fields.dscp : Frame::NO_DSCP;
     FindHost(link.dest, &frame->dst);
     frame->src = m_host->GetId();
     frame->hash = fields.hash;

@@ -7,9 +7,12 @@
 
 #include "facade-arguments.h"
 
+#include "ns3/lossless-event.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-refusal.h"
 #include "ns3/simulator.h"
+
+#include <algorithm>
 
 namespace ns3
 {
@@ -28,39 +31,83 @@ ScheduleReceiveRate(lossless::Fabric& fabric, uint32_t host, uint64_t rate, int6
     Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)), &Host::SetReceiveRate, &node, rate);
 }
 
-void
-SchedulePauseStorm(lossless::Fabric& fabric,
-                   uint32_t host,
-                   uint8_t cls,
-                   int64_t start,
-                   int64_t stop)
+namespace
 {
-    Host& node = RequireHost(fabric, host, "the source of a pause storm");
-    RequireClass(cls);
-    RequireTime("the start of a pause storm", start);
-    if (stop >= 0 && stop <= start)
+
+/// Begin a pause of a storm, or repeat it.
+/// @param port of the storm. @param storm the storm.
+void
+PauseOnce(lossless::Port* port, const Storm& storm)
+{
+    lossless::FabricNode& node = lossless::FabricNode::Of(*port);
+    const int64_t now = lossless::NowPs();
+    const bool ends = storm.stop >= 0 || storm.on > 0;
+    node.SetPauseStorm(port->GetIndex(), storm.cls, true, !ends);
+    int64_t end = storm.stop;
+    if (storm.on > 0)
     {
-        Refuse("a pause storm must stop after its start; it would stop at ",
-               stop,
-               " ps and start at ",
-               start,
-               " ps");
+        end = storm.stop < 0 ? now + storm.on : std::min(storm.stop, now + storm.on);
+        const int64_t next = now + storm.on + storm.off;
+        if (storm.stop < 0 || next < storm.stop)
+        {
+            Simulator::Schedule(TimeStep(static_cast<uint64_t>(storm.on + storm.off)),
+                                &PauseOnce,
+                                port,
+                                storm);
+        }
     }
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(start)),
-                        &Host::SetPauseStorm,
-                        &node,
-                        cls,
-                        true,
-                        stop < 0);
-    if (stop >= 0)
+    if (ends)
     {
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(stop)),
-                            &Host::SetPauseStorm,
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(end - now)),
+                            &lossless::FabricNode::SetPauseStorm,
                             &node,
-                            cls,
+                            port->GetIndex(),
+                            storm.cls,
                             false,
                             false);
     }
+}
+
+/// Send a frame of a storm that resumes, or repeat it.
+/// @param port of the storm. @param storm the storm.
+void
+ResumeOnce(lossless::Port* port, const Storm& storm)
+{
+    port->GetChain().SendResume(storm.cls);
+    if (storm.stop < 0 || lossless::NowPs() + storm.on < storm.stop)
+    {
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(storm.on)), &ResumeOnce, port, storm);
+    }
+}
+
+} // namespace
+
+void
+ScheduleStorm(lossless::Port& port, const Storm& storm)
+{
+    RequireClass(storm.cls);
+    RequireTime("the start of a storm", storm.start);
+    if (storm.stop >= 0 && storm.stop <= storm.start)
+    {
+        Refuse("a storm must stop after its start; it would stop at ",
+               storm.stop,
+               " ps and start at ",
+               storm.start,
+               " ps");
+    }
+    if (storm.on < 0 || storm.off < 0 || (storm.on == 0) != (storm.off == 0 && !storm.resumes))
+    {
+        Refuse("a storm cannot last for ",
+               storm.on,
+               " ps and be over for ",
+               storm.off,
+               " ps; both are above 0, or both 0 for one pause; of one that resumes the first is "
+               "the time between two frames");
+    }
+    Simulator::Schedule(TimeStep(static_cast<uint64_t>(storm.start)),
+                        storm.resumes ? &ResumeOnce : &PauseOnce,
+                        &port,
+                        storm);
 }
 
 } // namespace facade

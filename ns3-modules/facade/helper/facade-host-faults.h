@@ -13,6 +13,7 @@ namespace ns3
 namespace lossless
 {
 class Fabric;
+class Port;
 }
 
 namespace facade
@@ -28,21 +29,26 @@ namespace facade
  * @param start ps.
  */
 void ScheduleReceiveRate(lossless::Fabric& fabric, uint32_t host, uint64_t rate, int64_t start);
+
+/// Control frames that a faulty port sends whatever its node holds. Times in ps.
+struct Storm
+{
+    uint8_t cls;         //!< class
+    int64_t start;       //!< when it begins
+    int64_t stop;        //!< when it ends; -1: never
+    int64_t on{0};       //!< length of a pause, after which it is over for `off`; 0: one pause
+    int64_t off{0};      //!< between two pauses
+    bool resumes{false}; //!< it sends one RESUME every `on`
+};
+
 /**
  * @ingroup facade
- * @brief Make a host's NIC pause its switch continually.
+ * @brief Make a port pause or resume its peer without reason.
  *
- * @param fabric its network.
- * @param host its number.
- * @param cls class.
- * @param start ps.
- * @param stop ps; -1: never.
+ * @param port the port.
+ * @param storm when it does so.
  */
-void SchedulePauseStorm(lossless::Fabric& fabric,
-                        uint32_t host,
-                        uint8_t cls,
-                        int64_t start,
-                        int64_t stop);
+void ScheduleStorm(lossless::Port& port, const Storm& storm);
 
 } // namespace facade
 } // namespace ns3

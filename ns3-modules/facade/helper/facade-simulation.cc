@@ -467,8 +467,25 @@ void
 Simulation::AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop)
 {
     m_impl->fabric->RequireOpen("AddPauseStorm");
-    SchedulePauseStorm(*m_impl->fabric, host, cls, start, stop);
-    m_impl->silenced |= stop < 0;
+    RequireHost(*m_impl->fabric, host, "the source of a pause storm");
+    AddStorm(host, -1, cls, start, stop, 0, 0, false);
+}
+
+void
+Simulation::AddStorm(uint32_t node,
+                     int64_t peer,
+                     uint8_t cls,
+                     int64_t start,
+                     int64_t stop,
+                     int64_t on,
+                     int64_t off,
+                     bool resumes)
+{
+    m_impl->fabric->RequireOpen("AddStorm");
+    ForEachPort(*m_impl->fabric, &node, &peer, 1, [&](lossless::Port& port) {
+        ScheduleStorm(port, {cls, start, stop, on, off, resumes});
+    });
+    m_impl->silenced |= stop < 0 && on == 0;
 }
 
 Fabric&

@@ -263,6 +263,19 @@ class Simulation
     /// Make a faulty NIC pause its switch continually.
     /// @param host node. @param cls class. @param start ps. @param stop ps.
     void AddPauseStorm(uint32_t host, uint8_t cls, int64_t start, int64_t stop);
+    /// Make a faulty port pause or resume its peer without reason, now and then.
+    /// @param node its node. @param peer node to which it leads; -1: every port of the node.
+    /// @param cls class. @param start ps. @param stop ps; -1: never. @param on ps that a pause
+    /// takes; 0: until the end. @param off ps between two pauses. @param resumes it sends a RESUME
+    /// every `on` instead.
+    void AddStorm(uint32_t node,
+                  int64_t peer,
+                  uint8_t cls,
+                  int64_t start,
+                  int64_t stop,
+                  int64_t on,
+                  int64_t off,
+                  bool resumes);
 
     /// Record a table.
     /// @param table name of a table, see observe::Probe; `pyorch docs tables` lists them.

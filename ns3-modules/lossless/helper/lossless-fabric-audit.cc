@@ -127,6 +127,26 @@ FabricAudit::CheckDemand(const Port& port)
 }
 
 std::string
+FabricAudit::CheckEnds(const Port& port)
+{
+    std::ostringstream problems;
+    const Port& peer = port.GetPeer();
+    const std::string where = port.GetNode().GetName() + " port to " + port.GetNeighbourName();
+    if (port.GetMtu() != peer.GetMtu() && port.GetNodeId() < peer.GetNodeId())
+    {
+        problems << where << ": Mtu " << port.GetMtu() << " B, but " << peer.GetMtu()
+                 << " B at the other end; both ends of a link need the same (0: any)\n";
+    }
+    if (port.GetNode().IsSwitch() && !FabricNode::Of(port).GetRoles().ChangesClasses() &&
+        !port.GetMaps().AreEmpty())
+    {
+        problems << where << ": maps of classes, but its node has no agent that applies them; add "
+                 << "tagger to its agents\n";
+    }
+    return problems.str();
+}
+
+std::string
 FabricAudit::CheckRoom(const Switch& node)
 {
     const BufferPolicy& buffer = node.GetBuffer();
@@ -167,6 +187,7 @@ FabricAudit::Check(bool allowLoss) const
         for (uint16_t index = 0; index < node->GetNPorts(); ++index)
         {
             const Port& port = node->GetPort(index);
+            problems << CheckEnds(port);
             if (!allowLoss)
             {
                 problems << CheckDemand(port);

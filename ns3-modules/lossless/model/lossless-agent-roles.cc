@@ -30,6 +30,10 @@ AgentRoles::Add(SwitchAgent* agent)
             Refuse("two agents of a switch change the class of frames; only one may");
         }
         m_tagger = tagger;
+        if (dynamic_cast<ArrivalAgent*>(agent))
+        {
+            std::rotate(m_arrival.begin(), m_arrival.end() - 1, m_arrival.end()); // others ask it
+        }
     }
     if (auto* admission = dynamic_cast<AdmissionAgent*>(agent))
     {

@@ -261,7 +261,7 @@ IsSpelt(const std::string& kind, const std::string& names, const std::string& te
     {
         return !text.empty() && ("|" + names + "|").find("|" + text + "|") != std::string::npos;
     }
-    if (names.starts_with("CLASS="))
+    if (names.starts_with("CLASS=") || names.starts_with("DSCP="))
     {
         return text.find_first_of(" \t\n") == std::string::npos;
     }
@@ -283,23 +283,27 @@ IsSpelt(const std::string& kind, const std::string& names, const std::string& te
     return true;
 }
 
-/// A checker of a value for each of some classes.
+/// A checker of a value for each of some classes, or code points.
 class ByClass : public AttributeChecker
 {
   public:
-    ByClass(Ptr<const AttributeChecker> each, const std::string& word)
+    ByClass(Ptr<const AttributeChecker> each, const std::string& word, bool ofClasses)
         : m_each(each),
-          m_word(word)
+          m_word(word),
+          m_ofClasses(ofClasses)
     {
     }
 
     bool Check(const AttributeValue& value) const override
     {
         const auto* text = dynamic_cast<const StringValue*>(&value);
-        const auto values = text ? ReadByClass(text->Get()) : std::nullopt;
+        const std::size_t keys = m_ofClasses ? N_CLASSES : N_DSCPS;
+        const auto values = text ? ReadByClass(text->Get(), keys) : std::nullopt;
         return values && std::all_of(values->begin(), values->end(), [this](const auto& one) {
                    return one.empty() || (!m_word.empty() && one == m_word) ||
-                          (IsSpelt(m_each->GetValueTypeName(), "", one) &&
+                          (IsSpelt(m_each->GetValueTypeName(),
+                                   m_each->GetUnderlyingTypeInformation(),
+                                   one) &&
                            m_each->CreateValidValue(StringValue(one)));
                });
     }
@@ -316,7 +320,7 @@ class ByClass : public AttributeChecker
 
     std::string GetUnderlyingTypeInformation() const override
     {
-        return "CLASS=" + m_each->GetUnderlyingTypeInformation() +
+        return (m_ofClasses ? "CLASS=" : "DSCP=") + m_each->GetUnderlyingTypeInformation() +
                (m_word.empty() ? "" : "|" + m_word);
     }
 
@@ -339,6 +343,7 @@ class ByClass : public AttributeChecker
   private:
     Ptr<const AttributeChecker> m_each; //!< of a value
     std::string m_word;                 //!< one more value, or empty
+    bool m_ofClasses;                   //!< else of code points
 };
 
 } // namespace
@@ -369,24 +374,30 @@ MakeRateChangeChecker()
 Ptr<const AttributeChecker>
 MakeByClassChecker(Ptr<const AttributeChecker> each, const std::string& word)
 {
-    return Create<ByClass>(each, word);
+    return Create<ByClass>(each, word, true);
 }
 
-std::optional<std::array<std::string, N_CLASSES>>
-ReadByClass(const std::string& text)
+Ptr<const AttributeChecker>
+MakeByDscpChecker(Ptr<const AttributeChecker> each)
 {
-    std::array<std::string, N_CLASSES> values;
+    return Create<ByClass>(each, "", false);
+}
+
+std::optional<std::vector<std::string>>
+ReadByClass(const std::string& text, std::size_t keys)
+{
+    std::vector<std::string> values(keys);
     std::istringstream words(text);
     for (std::string word; std::getline(words, word, ',');)
     {
-        const bool named = word.size() > 2 && word[1] == '=' && word[0] >= '0' &&
-                           word[0] < '0' + static_cast<char>(N_CLASSES);
-        std::string* value = named ? &values[static_cast<std::size_t>(word[0] - '0')] : nullptr;
-        if (!value || !value->empty())
+        const std::size_t mark = word.find('=');
+        std::size_t key = 0;
+        if (mark == std::string::npos || mark + 1 == word.size() ||
+            !ReadWhole(word.substr(0, mark), "", key) || key >= keys || !values[key].empty())
         {
             return std::nullopt;
         }
-        *value = word.substr(2);
+        values[key] = word.substr(mark + 1);
     }
     return values;
 }

@@ -12,10 +12,11 @@
 #include "ns3/enum.h"
 #include "ns3/ptr.h"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -70,12 +71,17 @@ Ptr<const AttributeChecker> MakeRateChangeChecker();
  */
 Ptr<const AttributeChecker> MakeByClassChecker(Ptr<const AttributeChecker> each,
                                                const std::string& word = "");
+/// The same for a text with a value for each of some code points, "26=3,48=6".
+/// @param each checker of a value: of whole numbers. @return the checker.
+Ptr<const AttributeChecker> MakeByDscpChecker(Ptr<const AttributeChecker> each);
 
 /// The values of such a text.
 /// @param text CLASS=VALUE, separated by commas.
+/// @param keys number of classes, or of code points.
 /// @return the value of each class as it is written, empty if it has none; nothing if the text has
 /// another form or names a class twice.
-std::optional<std::array<std::string, N_CLASSES>> ReadByClass(const std::string& text);
+std::optional<std::vector<std::string>> ReadByClass(const std::string& text,
+                                                    std::size_t keys = N_CLASSES);
 
 /// The reason why an attribute of a type cannot have a value.
 /// @param type TypeId name. @param name attribute. @param value in ns-3's spelling.

@@ -29,6 +29,8 @@ __extension__ typedef unsigned __int128 Uint128;
 
 /// Classes of service that can be paused (IEEE 802.1Q: eight priorities).
 inline constexpr uint8_t N_CLASSES = 8;
+/// Number of code points of differentiated services (DSCP, RFC 2474).
+inline constexpr uint32_t N_DSCPS = 64;
 /// The queue of a port that is never paused and served first; only MAC control frames precede it.
 inline constexpr uint8_t CONTROL_CLASS = N_CLASSES;
 /// No port.

@@ -134,10 +134,20 @@ FabricNode::Start()
     }
 }
 
-bool
-FabricNode::IsPausingForever(uint8_t /* cls */) const
+void
+FabricNode::SetPauseStorm(uint16_t port, uint8_t cls, bool on, bool endless)
 {
-    return false;
+    if (endless)
+    {
+        m_silencing.resize(m_ports.size());
+        const uint32_t others = m_silencing[port] & ~(1U << cls);
+        m_silencing[port] = static_cast<uint8_t>(others | (on ? 1U << cls : 0U));
+    }
+    if (on)
+    {
+        NotePressure(*m_ports[port], NO_PORT, cls, cls);
+    }
+    m_ports[port]->GetChain().NotifyXoff(cls, on);
 }
 
 uint64_t

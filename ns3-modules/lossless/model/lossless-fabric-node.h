@@ -90,9 +90,16 @@ class FabricNode : public PortOwner
         return m_packetReceiver;
     }
 
-    /// Does this node pause its peers regardless of what it holds, and forever?
-    /// @param cls class. @return true for a host that pauses forever.
-    virtual bool IsPausingForever(uint8_t cls) const;
+    /// Pause a peer as if the buffer required it, whatever it holds: a fault.
+    /// @param port its index. @param cls class. @param on start, else end.
+    /// @param endless whether it never ends, or was said not to.
+    void SetPauseStorm(uint16_t port, uint8_t cls, bool on, bool endless);
+    /// Does a port pause its peer regardless of what its node holds, and forever?
+    /// @param port its index. @param cls class. @return true if so.
+    bool IsPausingForever(uint16_t port, uint8_t cls) const
+    {
+        return port < m_silencing.size() && (m_silencing[port] >> cls) & 1U;
+    }
 
     /// Tell its events, and those of its ports, where they belong.
     /// @param cell see eventloop::CellLoop.
@@ -194,6 +201,7 @@ class FabricNode : public PortOwner
     bool m_started{false};                     //!< all agents have started
     uint16_t m_cell{0};                        //!< its cell; 0: none
     Counters m_counters;                       //!< totals
+    std::vector<uint8_t> m_silencing;          //!< by port, bit c: pauses class c forever
     TracedCallback<const std::string&, const Frame&, DropCause> m_dropTrace; //!< drops
 
   private:

@@ -119,6 +119,15 @@ struct alignas(64) Frame
 {
     static constexpr uint8_t ECN_CAPABLE = 1; //!< a switch may mark it
     static constexpr uint8_t ECN_MARKED = 3;  //!< a switch has marked it: congestion experienced
+    static constexpr uint8_t NO_DSCP = 64;    //!< see dscp
+
+    /// @return its code point; one without has that of its class on the wire (class selectors,
+    /// RFC 2474).
+    uint8_t GetDscp() const
+    {
+        return dscp == NO_DSCP ? static_cast<uint8_t>(8 * cls) : dscp;
+    }
+
 
     // Accessed by every switch, in one cache line
     Frame* next{nullptr}; //!< link of the list that holds it
@@ -149,8 +158,10 @@ struct alignas(64) Frame
     bool collects{false};    //!< switches write telemetry into it
     bool truncated{false};   //!< DATA: a switch has cut off its end (AdmissionAgent); NACK: the
                              //!< packet answered came so
-    // Accessed by its end nodes
+    // Accessed by its end nodes, and by switches that map classes
     uint16_t payload{0};                //!< payload bytes in it
+    uint8_t dscp{NO_DSCP};              //!< code point; NO_DSCP: that of the class on the wire
+    uint8_t egressClass{0};             //!< class of its egress queue, noted by a TagAgent
     uint32_t src{0};                    //!< source node
     uint32_t psn{0};                    //!< packet sequence number
     uint32_t linkSequence{NO_SEQUENCE}; //!< number on the current link, of a LinkRetry

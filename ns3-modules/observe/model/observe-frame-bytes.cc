@@ -148,7 +148,9 @@ FrameBytes::PutUdp(const lossless::Frame& frame,
     PutEthernet(MacAddressOf(frame.dst), MacAddressOf(frame.src), frame.cls, tagged, IPV4);
     const std::size_t at = m_bytes.size();
     Put(0x45, 1); // version 4, five words
-    Put(static_cast<uint64_t>(PriorityOf(frame.cls)) << 5 | ecn, 1);
+    const bool marked = frame.dscp != lossless::Frame::NO_DSCP;
+    const auto dscp = static_cast<uint64_t>(marked ? frame.dscp : 8 * PriorityOf(frame.cls));
+    Put(dscp << 2 | ecn, 1);
     Put(IPV4_BYTES + UDP_BYTES + length, 2);
     Put(0, 2);
     Put(0x4000, 2); // DF

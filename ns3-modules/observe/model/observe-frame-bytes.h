@@ -46,7 +46,7 @@ uint32_t Ipv4AddressOf(uint32_t node);
  *
  * @param cls class, or CONTROL_CLASS, which has no number of its own on the wire: 6, as NICs use
  * for notifications by default.
- * @return 0..7; the DSCP is eight times that (class selectors, RFC 2474).
+ * @return 0..7; the DSCP is eight times that (class selectors, RFC 2474), unless the frame has one.
  */
 uint8_t PriorityOf(uint8_t cls);
 /**

@@ -72,6 +72,9 @@ ClassOf(const std::string& text)
     return is ? static_cast<uint8_t>(words[0][0] - '0') : static_cast<uint8_t>(N_CLASSES);
 }
 
+/// Of ports of a switch without maps.
+const lossless::ClassMaps NO_MAPS;
+
 } // namespace
 
 TypeId
@@ -176,12 +179,26 @@ Tagger::Read(std::vector<Classes>& table) const
     return problems.str();
 }
 
+std::vector<lossless::ClassMaps>
+Tagger::ReadMaps() const
+{
+    std::vector<lossless::ClassMaps> maps;
+    bool any = false;
+    for (uint16_t port = 0; port < m_node->GetNPorts(); ++port)
+    {
+        maps.push_back(m_node->GetPort(port).GetMaps());
+        any = any || !maps.back().AreEmpty();
+    }
+    return any ? maps : std::vector<lossless::ClassMaps>{};
+}
+
 std::string
 Tagger::Check() const
 {
     std::vector<Classes> table;
     std::string problems = Read(table);
-    if (m_node->GetRoles().HasFeedReaders() && !WordsOf(m_rules).empty())
+    const bool changes = !WordsOf(m_rules).empty() || !ReadMaps().empty();
+    if (m_node->GetRoles().HasFeedReaders() && changes)
     {
         problems += m_node->GetName() +
                     ": tagger changes classes, but another agent of the switch (such as dcfit) "
@@ -198,6 +215,7 @@ Tagger::Start()
     {
         Read(m_table);
     }
+    m_maps = ReadMaps();
 }
 
 void
@@ -209,23 +227,41 @@ Tagger::Report(lossless::Summary& summary) const
 bool
 Tagger::NotifyArrival(Frame& frame, Port& ingress)
 {
-    const uint8_t cls = Look(frame, ingress);
-    m_changed += cls != frame.cls;
-    frame.cls = m_charge == Charge::NEW ? cls : frame.cls;
+    const lossless::ClassMaps* maps = m_maps.empty() ? nullptr : &m_maps[ingress.GetIndex()];
+    const uint8_t before = maps ? maps->ClassOf(frame) : frame.cls;
+    const uint8_t after = Look(frame, ingress, before);
+    m_changed += after != before;
+    Mark(frame, before, after);
+    const uint8_t charged = m_charge == Charge::NEW ? after : before;
+    frame.cls = maps ? maps->groups[charged] : charged;
     return true;
 }
 
-uint8_t
-Tagger::GetEgressClass(const Frame& frame, const Port& ingress) const
+void
+Tagger::Mark(Frame& frame, uint8_t before, uint8_t after) const
 {
-    return m_charge == Charge::NEW ? frame.cls : Look(frame, ingress); // New: changed on arrival
+    frame.egressClass = after;
+    if (m_maps.empty() && frame.dscp == Frame::NO_DSCP)
+    {
+        return; // the class on the wire says it
+    }
+    const lossless::ClassMaps& maps = m_maps.empty() ? NO_MAPS : m_maps[frame.egress];
+    const uint8_t kept = after == before ? frame.GetDscp() : static_cast<uint8_t>(8 * after);
+    frame.dscp = maps.marks[after] == Frame::NO_DSCP ? kept : maps.marks[after];
+    frame.egressClass = maps.queues[after];
 }
 
 uint8_t
-Tagger::Look(const Frame& frame, const Port& ingress) const
+Tagger::GetEgressClass(const Frame& frame, const Port& /* ingress */) const
+{
+    return frame.egressClass; // noted on arrival
+}
+
+uint8_t
+Tagger::Look(const Frame& frame, const Port& ingress, uint8_t cls) const
 {
     const std::size_t row = std::size_t{ingress.GetIndex()} * m_node->GetNPorts() + frame.egress;
-    return m_table.empty() ? frame.cls : m_table[row][frame.cls];
+    return m_table.empty() ? cls : m_table[row][cls];
 }
 
 } // namespace pfc

@@ -6,6 +6,7 @@
 #ifndef PFC_TAGGER_H
 #define PFC_TAGGER_H
 
+#include "ns3/lossless-class-maps.h"
 #include "ns3/lossless-fabric-node.h"
 
 #include <array>
@@ -19,11 +20,16 @@ namespace pfc
 
 /**
  * @ingroup pfc
- * @brief Tagger's rules at a switch: a frame changes its class by its input and output port, so
- * that no class has a cyclic buffer dependency.
+ * @brief A switch's maps, and Tagger's rules among them: in which class a frame is, to which group
+ * it is charged, and in which queue and with which code point it leaves.
  *
- * A frame that matches no rule keeps its class. The tag is the class itself, as in Tagger the DSCP
- * selects the priority.
+ * 1. The class, by the map of its input port (lossless::ClassMaps); without one that on the wire.
+ * 2. Rules change it by input and output port, so that no class has a cyclic buffer dependency.
+ * 3. The group, by the map of the input port, of the class before step 2 (see Charge).
+ * 4. The queue and the code point, by the maps of the output port, of the class after it.
+ *
+ * A frame that matches no rule keeps its class. Without maps the tag is the class on the wire, as
+ * in Tagger the DSCP selects the priority.
  */
 class Tagger : public lossless::SwitchAgent,
                public lossless::TagAgent,
@@ -53,17 +59,25 @@ class Tagger : public lossless::SwitchAgent,
     /// Egress class of frames, by their ingress class.
     using Classes = std::array<uint8_t, lossless::N_CLASSES>;
 
+    /// @return the maps of each port; empty: none has any.
+    std::vector<lossless::ClassMaps> ReadMaps() const;
+
     /// Parse the rules.
     /// @param table by ingress and egress port; empty if there are no rules.
     /// @return one problem per line; empty if none.
     std::string Read(std::vector<Classes>& table) const;
-    /// Apply the rules to a frame in its ingress class.
-    uint8_t Look(const lossless::Frame& frame, const lossless::Port& ingress) const;
+    /// Apply the rules.
+    /// @param frame with its egress. @param ingress port. @param cls class. @return its new class.
+    uint8_t Look(const lossless::Frame& frame, const lossless::Port& ingress, uint8_t cls) const;
+    /// Set code point and queue of a frame.
+    /// @param frame with its egress. @param before its class. @param after that by the rules.
+    void Mark(lossless::Frame& frame, uint8_t before, uint8_t after) const;
 
     std::string m_rules;          //!< attribute
     Charge m_charge;              //!< attribute
     std::vector<Classes> m_table; //!< by ingress and egress port; empty: no class changes
-    uint64_t m_changed{0};        //!< frames whose class changed
+    std::vector<lossless::ClassMaps> m_maps; //!< by port; empty: none
+    uint64_t m_changed{0};        //!< frames whose class rules changed
 };
 
 } // namespace pfc

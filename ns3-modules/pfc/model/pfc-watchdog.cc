@@ -8,9 +8,13 @@
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/lossless-attribute.h"
+#include "ns3/string.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <sstream>
+#include <utility>
 
 namespace ns3
 {
@@ -23,6 +27,7 @@ using lossless::DropCause;
 using lossless::Frame;
 using lossless::N_CLASSES;
 using lossless::NowPs;
+using lossless::PFC_OPCODE;
 using lossless::Port;
 using lossless::Summary;
 
@@ -33,6 +38,30 @@ namespace
 
 /// Share of a polling interval above which being held back by PFC counts as a storm.
 constexpr double PAUSED_SHARE = 0.99;
+
+/// The names of actions.
+const std::map<std::string, PfcWatchdog::Action> ACTIONS = {
+    {"Drop", PfcWatchdog::Action::DROP},
+    {"Forward", PfcWatchdog::Action::FORWARD},
+    {"Alert", PfcWatchdog::Action::ALERT}};
+
+/// @return the checker of an action.
+Ptr<const AttributeChecker>
+MakeActionChecker()
+{
+    using enum PfcWatchdog::Action;
+    return MakeEnumChecker(DROP, "Drop", FORWARD, "Forward", ALERT, "Alert");
+}
+
+/// A time as attributes have it.
+/// @param text the time. @return ps.
+int64_t
+PsOf(const std::string& text)
+{
+    const Ptr<AttributeValue> value =
+        lossless::MakePicosecondsChecker()->CreateValidValue(StringValue(text));
+    return DynamicCast<TimeValue>(value)->Get().GetTimeStep();
+}
 
 } // namespace
 
@@ -67,12 +96,30 @@ PfcWatchdog::GetTypeId()
                           "report).",
                           EnumValue(Action::DROP),
                           MakeEnumAccessor<Action>(&PfcWatchdog::m_action),
-                          MakeEnumChecker(Action::DROP,
-                                          "Drop",
-                                          Action::FORWARD,
-                                          "Forward",
-                                          Action::ALERT,
-                                          "Alert"))
+                          MakeActionChecker())
+            .AddAttribute("Detections",
+                          "Detection of some classes instead, CLASS=TIME separated by commas.",
+                          StringValue(""),
+                          MakeStringAccessor(&PfcWatchdog::m_detections),
+                          lossless::MakeByClassChecker(lossless::MakePicosecondsChecker(1'000)))
+            .AddAttribute("Restorations",
+                          "Restoration of some classes instead, CLASS=TIME separated by commas.",
+                          StringValue(""),
+                          MakeStringAccessor(&PfcWatchdog::m_restorations),
+                          lossless::MakeByClassChecker(lossless::MakePicosecondsChecker(1'000)))
+            .AddAttribute("Actions",
+                          "Action for some classes instead, CLASS=ACTION separated by commas.",
+                          StringValue(""),
+                          MakeStringAccessor(&PfcWatchdog::m_actions),
+                          lossless::MakeByClassChecker(MakeActionChecker()))
+            .AddAttribute("Calm",
+                          "What counts as no storm until Restoration: Pause, PFC does not hold the "
+                          "queue back (as SONiC does for Cisco 8000), or Frames, no PFC frame of "
+                          "the class comes, either (as it does for others: frames that resume a class keep "
+                          "it in the storm; sonic-swss issue 4581).",
+                          EnumValue(Calm::PAUSE),
+                          MakeEnumAccessor<Calm>(&PfcWatchdog::m_calm),
+                          MakeEnumChecker(Calm::PAUSE, "Pause", Calm::FRAMES, "Frames"))
             .AddTraceSource(
                 "Detection",
                 "An egress queue is considered deadlocked; no action has been taken yet.",
@@ -90,31 +137,61 @@ std::string
 PfcWatchdog::Check() const
 {
     std::ostringstream problems;
-    for (const auto& [name, time] :
-         {std::pair{"Detection", m_detection}, std::pair{"Restoration", m_restoration}})
+    const auto rules = ReadRules();
+    for (const auto& [name, time] : {std::pair{"Detection", &Rule::detection},
+                                     std::pair{"Restoration", &Rule::restoration}})
     {
-        if (time < m_poll)
+        const Rule least = *std::ranges::min_element(rules, {}, time);
+        if (least.*time < m_poll.GetTimeStep())
         {
             problems << m_node->GetName() << ": " << name << " of the PFC watchdog, "
-                     << time.GetTimeStep() << " ps, is less than its Poll, " << m_poll.GetTimeStep()
+                     << least.*time << " ps, is less than its Poll, " << m_poll.GetTimeStep()
                      << " ps; it must be at least that\n";
         }
     }
     return problems.str();
 }
 
+std::array<PfcWatchdog::Rule, N_CLASSES>
+PfcWatchdog::ReadRules() const
+{
+    std::array<Rule, N_CLASSES> rules;
+    rules.fill({m_detection.GetTimeStep(), m_restoration.GetTimeStep(), m_action});
+    const auto detections = *lossless::ReadByClass(m_detections);
+    const auto restorations = *lossless::ReadByClass(m_restorations);
+    const auto actions = *lossless::ReadByClass(m_actions);
+    for (std::size_t cls = 0; cls < rules.size(); ++cls)
+    {
+        Rule& rule = rules[cls];
+        rule.detection = detections[cls].empty() ? rule.detection : PsOf(detections[cls]);
+        rule.restoration = restorations[cls].empty() ? rule.restoration : PsOf(restorations[cls]);
+        rule.action = actions[cls].empty() ? rule.action : ACTIONS.at(actions[cls]);
+    }
+    return rules;
+}
+
 void
 PfcWatchdog::Start()
 {
     m_watches.assign(static_cast<std::size_t>(m_node->GetNPorts()) * N_CLASSES, Watch{});
+    m_rules = ReadRules();
     m_tick.Schedule(m_poll.GetTimeStep());
+}
+
+void
+PfcWatchdog::NotifyControl(Port& port, const lossless::ControlFrame& control)
+{
+    for (uint32_t left = control.opcode == PFC_OPCODE ? control.classes : 0U; left; left &= left - 1)
+    {
+        At(port.GetIndex(), static_cast<uint8_t>(std::countr_zero(left))).heard = true;
+    }
 }
 
 bool
 PfcWatchdog::NotifyArrival(Frame& frame, Port& ingress)
 {
     const uint8_t cls = m_node->GetRoles().GetEgressClass(frame, ingress);
-    const bool drop = m_action == Action::DROP && At(frame.egress, cls).acting;
+    const bool drop = m_rules[cls].action == Action::DROP && At(frame.egress, cls).acting;
     m_dropped += drop;
     return !drop;
 }
@@ -148,8 +225,9 @@ PfcWatchdog::Judge(Port& port, uint8_t cls)
     watch.sent = port.GetCounters().wireOut[cls];
     if (watch.acting)
     {
-        watch.calm = paused ? 0 : watch.calm + interval;
-        if (watch.calm >= m_restoration.GetTimeStep())
+        const bool storms = paused || (std::exchange(watch.heard, false) && m_calm == Calm::FRAMES);
+        watch.calm = storms ? 0 : watch.calm + interval;
+        if (watch.calm >= m_rules[cls].restoration)
         {
             Restore(port, cls);
         }
@@ -161,7 +239,7 @@ PfcWatchdog::Judge(Port& port, uint8_t cls)
         waits = waits || port.GetQueues()[queue].GetFrames() > 0;
     }
     watch.storm = paused && silent && waits ? watch.storm + interval : 0;
-    if (watch.storm >= m_detection.GetTimeStep())
+    if (watch.storm >= m_rules[cls].detection)
     {
         Act(port, cls);
     }
@@ -179,13 +257,14 @@ PfcWatchdog::Act(Port& port, uint8_t cls)
     watch.storm = 0;
     watch.calm = 0;
     watch.acting = true;
+    watch.heard = false;
     for (uint16_t queue = cls; queue < port.GetQueues().size(); queue += N_CLASSES)
     {
-        if (m_action == Action::DROP)
+        if (m_rules[cls].action == Action::DROP)
         {
             m_dropped += port.GetEgress().DropQueue(queue, DropCause::SCHEME);
         }
-        else if (m_action == Action::FORWARD)
+        else if (m_rules[cls].action == Action::FORWARD)
         {
             port.SetIgnorePause(queue, true);
         }

@@ -12,6 +12,8 @@
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
+#include <array>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -26,9 +28,12 @@ namespace pfc
  * Every Poll it checks each (port, lossless class): if the queue holds frames, none was sent and
  * PFC held it back for more than 99 % of the interval, the interval counts as a storm. When storms
  * have lasted for Detection, the watchdog acts; when there has been none for Restoration, it
- * reverts the action. It does not check for cycles.
+ * reverts the action. It does not check for cycles. Classes may have an Action and times of their
+ * own.
  */
-class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
+class PfcWatchdog : public lossless::SwitchAgent,
+                    public lossless::ArrivalAgent,
+                    public lossless::ControlAgent
 {
   public:
     /// Action in a storm.
@@ -39,6 +44,13 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
         ALERT,   ///< only report
     };
 
+    /// What ends a storm.
+    enum class Calm
+    {
+        PAUSE, ///< an interval in which PFC did not hold the queue back
+        FRAMES ///< an interval without PFC frames of the class, whatever they say
+    };
+
     /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
     PfcWatchdog();
@@ -46,6 +58,7 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
     void Start() override;
     std::string Check() const override;
     bool NotifyArrival(lossless::Frame& frame, lossless::Port& ingress) override;
+    void NotifyControl(lossless::Port& port, const lossless::ControlFrame& control) override;
     void Report(lossless::Summary& summary) const override;
 
   private:
@@ -57,6 +70,7 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
         int64_t storm{0};      //!< duration of the current storm (ps)
         int64_t calm{0};       //!< time since the last storm (ps)
         bool acting{false};    //!< the action is in force
+        bool heard{false};     //!< a PFC frame of the class has come since the last poll
     };
 
     Watch& At(uint16_t port, uint8_t cls)
@@ -64,6 +78,16 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
         return m_watches[static_cast<std::size_t>(port) * lossless::N_CLASSES + cls];
     }
 
+    /// What is done for a class, and when.
+    struct Rule
+    {
+        int64_t detection;   //!< ps
+        int64_t restoration; //!< ps
+        Action action;       //!< in a storm
+    };
+
+    /// @return the rules of all classes.
+    std::array<Rule, lossless::N_CLASSES> ReadRules() const;
     void Poll();
     void Judge(lossless::Port& port, uint8_t cls);
     void Act(lossless::Port& port, uint8_t cls);
@@ -73,7 +97,12 @@ class PfcWatchdog : public lossless::SwitchAgent, public lossless::ArrivalAgent
     Time m_detection;   //!< attribute
     Time m_restoration; //!< attribute
     Action m_action;    //!< attribute
+    Calm m_calm;        //!< attribute
+    std::string m_detections;   //!< attribute
+    std::string m_restorations; //!< attribute
+    std::string m_actions;      //!< attribute
 
+    std::array<Rule, lossless::N_CLASSES> m_rules{}; //!< by class
     std::vector<Watch> m_watches; //!< by port, class
     /// Detection
     TracedCallback<const lossless::Port&, const deadlock::Detection&> m_detectionTrace;

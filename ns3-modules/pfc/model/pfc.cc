@@ -178,6 +178,12 @@ Pfc::NotifyXoff(uint8_t cls, bool xoff)
 }
 
 void
+Pfc::SendResume(uint8_t cls)
+{
+    Send(1U << cls, 0);
+}
+
+void
 Pfc::Refresh()
 {
     m_refreshPending = m_off != 0;

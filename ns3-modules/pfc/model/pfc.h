@@ -60,6 +60,7 @@ class Pfc : public lossless::FlowControl,
                       const lossless::Frame& head,
                       const lossless::ControlFrame& control) const override;
     void NotifyXoff(uint8_t cls, bool xoff) override;
+    void SendResume(uint8_t cls) override;
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;

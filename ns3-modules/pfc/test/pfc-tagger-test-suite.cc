@@ -6,6 +6,7 @@
 #include "../../deadlock/test/deadlock-test.h"
 
 #include "ns3/pfc-tagger.h"
+#include "ns3/string.h"
 
 /**
  * @file
@@ -74,6 +75,153 @@ SetUpTags(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
     fabric.SetAttribute("ns3::lossless::Port", "ClassService", upTo(2) ? "Fifo" : "Dwrr");
     fabric.AddAgent("ns3::pfc::tests::RandomTags");
 }
+
+/**
+ * @ingroup pfc-tests
+ * @brief Gives the ports of a switch maps, so that a port sends most frames in one queue.
+ */
+class RandomMaps : public lossless::SwitchAgent
+{
+  public:
+    /// Get the type ID. @return the object TypeId
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::pfc::tests::RandomMaps")
+                                .SetParent<lossless::SwitchAgent>()
+                                .SetGroupName("pfc")
+                                .AddConstructor<RandomMaps>();
+        return tid;
+    }
+
+    void SetUp() override
+    {
+        for (uint16_t port = 0; port < m_node->GetNPorts(); ++port)
+        {
+            std::minstd_rand random(1 + m_node->GetId() * 256 + port);
+            random.discard(3);
+            const uint32_t draw = random() % 6 == 0 ? random() : m_node->GetId();
+            const std::string queue = "=" + std::to_string(3 + draw % RandomTags::N_TAGS);
+            m_node->GetPort(port).SetAttribute(
+                "ClassQueues",
+                StringValue("3" + queue + ",4" + queue + ",5" + queue));
+        }
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(RandomMaps);
+
+/**
+ * @brief PFC, and maps that lead frames to another queue at each hop: every switch takes the class
+ * from the wire, and pauses name it.
+ *
+ * @param fabric the network
+ * @param upTo draws a number
+ */
+static void
+SetUpMaps(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
+{
+    deadlock::tests::SetUpPfc(fabric, upTo);
+    fabric.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "56");
+    fabric.SetAttribute("ns3::lossless::Port", "ClassService", upTo(2) ? "Fifo" : "Dwrr");
+    fabric.AddAgent("ns3::pfc::tests::RandomMaps");
+    fabric.AddAgent("ns3::pfc::Tagger");
+}
+
+/**
+ * @ingroup pfc-tests
+ * @brief Maps of ports: group, queue and code point of frames against what the maps say.
+ */
+class MapsTest : public TestCase
+{
+  public:
+    MapsTest()
+        : TestCase("maps of ports give frames their group, queue and code point")
+    {
+    }
+
+  private:
+    /// What a switch makes of a frame.
+    struct Outcome
+    {
+        uint8_t group; //!< charged to it
+        uint8_t queue; //!< waits in it
+        uint8_t dscp;  //!< leaves with it
+
+        /// Compare. @param other the other one. @return true if equal.
+        bool operator==(const Outcome& other) const = default;
+    };
+
+    /**
+     * @brief Let a frame pass the tagger of a switch s0 from h0 to h1.
+     *
+     * @param maps attribute and value of its ports
+     * @param rules of the tagger
+     * @param cls class on the wire
+     * @param dscp code point
+     * @return what comes of it
+     */
+    static Outcome Pass(const std::map<std::string, std::string>& maps,
+                        const std::string& rules,
+                        uint8_t cls,
+                        uint8_t dscp)
+    {
+        auto fabric = CreateObject<Fabric>();
+        fabric->AddAgent("ns3::pfc::Tagger");
+        fabric->SetAttribute("ns3::pfc::Tagger", "Rules", rules);
+        for (const auto& [name, value] : maps)
+        {
+            fabric->SetAttribute("ns3::lossless::Port", name, value);
+        }
+        const uint32_t s0 = fabric->AddSwitch("s0");
+        for (const char* name : {"h0", "h1"})
+        {
+            const uint32_t host = fabric->AddHost(name, CreateObject<DeadlockHost>());
+            fabric->AddLink(host, s0, DataRate("10Gbps"), MicroSeconds(1));
+        }
+        fabric->Build();
+        lossless::FabricNode& node = fabric->GetNode(s0);
+        lossless::Frame frame;
+        frame.cls = cls;
+        frame.dscp = dscp;
+        frame.egress = 1;
+        node.GetRoles().OfferArrival(frame, node.GetPort(0));
+        const uint8_t queue = node.GetRoles().GetEgressClass(frame, node.GetPort(0));
+        const Outcome outcome{frame.cls, queue, frame.dscp};
+        fabric->Finish();
+        Simulator::Destroy();
+        fabric->Dispose();
+        return outcome;
+    }
+
+    void DoRun() override
+    {
+        constexpr uint8_t NONE = lossless::Frame::NO_DSCP;
+        const auto check = [](const Outcome& outcome, const Outcome& expected) {
+            return outcome == expected;
+        };
+        NS_TEST_EXPECT_MSG_EQ(check(Pass({}, "", 5, NONE), {5, 5, NONE}), true, "no maps");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass({}, "", 5, 26), {5, 5, 26}),
+                              true,
+                              "without a map of code points the class on the wire counts");
+        const std::map<std::string, std::string> all = {{"DscpClasses", "26=3,27=4"},
+                                                        {"ClassGroups", "4=3,1=0"},
+                                                        {"ClassQueues", "3=4,4=5"},
+                                                        {"ClassMarks", "4=34"}};
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, "", 0, 26), {3, 4, 26}), true, "class 3");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, "", 0, 27), {3, 5, 34}), true, "class 4");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, "", 0, 47), {5, 5, 47}), true, "not in the map: 5");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, "", 1, NONE), {0, 1, 8}), true, "as class 1 says");
+        const std::string rule = "h0 > h1 : 3=4";
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, rule, 0, 26), {3, 5, 34}),
+                              true,
+                              "charged to the group of 3, and sent as 4");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass(all, "h0 > h1 : 3=6", 0, 26), {3, 6, 48}),
+                              true,
+                              "changed, without a mark of its own: eight times the class");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass({}, rule, 3, NONE), {3, 4, NONE}), true, "rules alone");
+        NS_TEST_EXPECT_MSG_EQ(check(Pass({}, rule, 3, 26), {3, 4, 32}), true, "rules, marked");
+    }
+};
 
 /**
  * @ingroup pfc-tests
@@ -311,6 +459,11 @@ class TaggerTestSuite : public TestSuite
     {
         AddTestCase(new TaggerTest, TestCase::Duration::QUICK);
         AddTestCase(new TaggerRulesTest, TestCase::Duration::QUICK);
+        AddTestCase(new MapsTest, TestCase::Duration::QUICK);
+        AddTestCase(new deadlock::tests::FormationTest("maps of classes", SetUpMaps, 100, true),
+                    TestCase::Duration::QUICK);
+        AddTestCase(new deadlock::tests::ProofTest("maps of classes", SetUpMaps, 100),
+                    TestCase::Duration::QUICK);
         AddTestCase(new deadlock::tests::FormationTest("classes that change", SetUpTags, 100, true),
                     TestCase::Duration::QUICK);
         AddTestCase(new deadlock::tests::ProofTest("classes that change", SetUpTags, 100),

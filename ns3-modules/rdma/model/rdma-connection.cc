@@ -53,6 +53,17 @@ Connection::Expect(Connection& other)
     other.SetAddresses(m_src, m_dst);
 }
 
+void
+Connection::SetAnswerClasses(uint32_t acks, uint32_t cnps)
+{
+    const auto chosen = [this](uint32_t cls) {
+        return static_cast<uint8_t>(cls > lossless::CONTROL_CLASS ? m_answerClass : cls);
+    };
+    m_ackClass = chosen(acks);
+    m_cnpClass = chosen(cnps);
+    m_ackDscp = m_ackClass == m_demand.cls ? static_cast<uint8_t>(m_dscp) : Frame::NO_DSCP;
+}
+
 std::size_t
 Connection::Append(uint32_t flow, uint64_t bytes)
 {
@@ -111,6 +122,7 @@ Connection::GetHeader() const
     frame.hash = m_hash;
     frame.pinned = m_pinned;
     frame.cls = m_demand.cls;
+    frame.dscp = static_cast<uint8_t>(m_dscp);
     frame.ttl = static_cast<uint8_t>(m_ttl);
     frame.ecn = m_ecnCapable ? Frame::ECN_CAPABLE : 0;
     return frame;
@@ -125,7 +137,8 @@ Connection::FillAnswer(Frame& frame) const
     frame.dst = m_src;
     frame.hash = m_reverseHash;
     frame.pinned = m_answersPinned;
-    frame.cls = static_cast<uint8_t>(m_answerClass);
+    frame.cls = m_ackClass;
+    frame.dscp = m_ackDscp;
     frame.ttl = static_cast<uint8_t>(m_ttl);
     frame.bytes = static_cast<uint16_t>(m_ackSize + GetTelemetryBytes());
 }

@@ -162,6 +162,12 @@ class Connection : public FrameFormat
         return m_headerSize + GetTelemetryBytes();
     }
 
+    /// @return class of a CNP.
+    uint8_t GetCnpClass() const
+    {
+        return m_cnpClass;
+    }
+
     /// Size of a CNP. @return bytes.
     uint32_t GetCnpBytes() const
     {
@@ -221,6 +227,10 @@ class Connection : public FrameFormat
     /// Set the addresses, and with them the hashes of its frames.
     /// @param src number of the sender. @param dst number of the receiver.
     void SetAddresses(uint32_t src, uint32_t dst);
+    /// Set the classes of answers, and with them their code points; after SetDemand.
+    /// @param acks of ACKs and NACKs. @param cnps of CNPs.
+    /// CONTROL_CLASS + 1: AnswerClass.
+    void SetAnswerClasses(uint32_t acks, uint32_t cnps);
     /// Set the message.
     /// @param demand the message.
     void SetDemand(const Demand& demand);
@@ -259,6 +269,9 @@ class Connection : public FrameFormat
     uint32_t m_src{0};               //!< number of the sender
     uint32_t m_dst{0};               //!< number of the receiver
     uint16_t m_sourcePort{0};        //!< see GetSourcePort
+    uint8_t m_ackClass{0};           //!< of ACKs and NACKs
+    uint8_t m_cnpClass{0};           //!< see GetCnpClass
+    uint8_t m_ackDscp{lossless::Frame::NO_DSCP}; //!< of ACKs and NACKs
 };
 
 } // namespace rdma

@@ -53,6 +53,13 @@ FrameFormat::AddAttributes(TypeId tid)
                       UintegerValue(lossless::CONTROL_CLASS),
                       MakeUintegerAccessor(&FrameFormat::m_answerClass),
                       MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS))
+        .AddAttribute("Dscp",
+                      "Code point of data frames, and of answers of the same class, by which "
+                      "switches may tell classes (dscp_classes of [port]); 64: eight times the "
+                      "class, as all other frames have.",
+                      UintegerValue(lossless::Frame::NO_DSCP),
+                      MakeUintegerAccessor(&FrameFormat::m_dscp),
+                      MakeUintegerChecker<uint32_t>(0, lossless::Frame::NO_DSCP))
         .AddAttribute("Ttl",
                       "Time to live of a frame: a switch that decrements it to 0 drops the frame.",
                       UintegerValue(64),

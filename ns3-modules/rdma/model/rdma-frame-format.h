@@ -49,6 +49,7 @@ class FrameFormat : public Object
     uint32_t m_ackSize;     //!< B
     uint32_t m_cnpSize;     //!< B; 0: m_ackSize
     uint32_t m_answerClass; //!< class of ACK, NACK and CNP
+    uint32_t m_dscp;        //!< code point of data frames
     uint32_t m_ttl;         //!< hops
     bool m_ecnCapable;      //!< data frames may be marked
 

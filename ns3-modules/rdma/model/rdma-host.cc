@@ -62,6 +62,17 @@ Host::GetTypeId()
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_cnpDelay),
                           lossless::MakePicosecondsChecker())
+            .AddAttribute("AckClass",
+                          "NIC: class of the ACKs and NACKs that it sends; 8 is the control queue, "
+                          "which is never paused, 9 leaves it to answer_class of [queue_pair].",
+                          UintegerValue(lossless::CONTROL_CLASS + 1),
+                          MakeUintegerAccessor(&Host::m_ackClass),
+                          MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS + 1))
+            .AddAttribute("CnpClass",
+                          "NIC: the same for CNPs. ConnectX sends them in class 6.",
+                          UintegerValue(lossless::CONTROL_CLASS + 1),
+                          MakeUintegerAccessor(&Host::m_cnpClass),
+                          MakeUintegerChecker<uint32_t>(0, lossless::CONTROL_CLASS + 1))
             .AddAttribute("SendInterval",
                           "NIC: least time between two packets that it begins to process for "
                           "sending, data and answers together: 1 / its packet rate, 5 ns for "
@@ -142,23 +153,6 @@ Host::SetReceiveRate(uint64_t rate)
     m_receiveRate = rate;
     UpdateTaking();
     ServeNext();
-}
-
-void
-Host::SetPauseStorm(uint8_t cls, bool on, bool endless)
-{
-    if (on)
-    {
-        m_silencing |= endless ? 1U << cls : 0U;
-        NotePressure(*m_ports.front(), lossless::NO_PORT, cls, cls);
-    }
-    m_ports.front()->GetChain().NotifyXoff(cls, on);
-}
-
-bool
-Host::IsPausingForever(uint8_t cls) const
-{
-    return (m_silencing >> cls) & 1U;
 }
 
 void
@@ -547,6 +541,18 @@ int64_t
 Host::GetLatency() const
 {
     return m_latency.GetTimeStep();
+}
+
+uint32_t
+Host::GetAckClass() const
+{
+    return m_ackClass;
+}
+
+uint32_t
+Host::GetCnpClass() const
+{
+    return m_cnpClass;
 }
 
 int64_t

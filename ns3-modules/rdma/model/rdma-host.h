@@ -82,10 +82,6 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// Receive at a limited rate.
     /// @param rate bit/s of frame bytes; 0: at line rate.
     void SetReceiveRate(uint64_t rate);
-    /// Pause the switch as if the buffer required it, whatever it holds.
-    /// @param cls class. @param on start, else end. @param endless whether it never ends.
-    void SetPauseStorm(uint8_t cls, bool on, bool endless);
-    bool IsPausingForever(uint8_t cls) const override;
     void SetCell(uint16_t cell) override;
 
     void Activate(SendQueue& queue) final;
@@ -122,6 +118,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     /// Number of flows in the network. @return count.
     uint32_t GetNFlows() const;
     int64_t GetLatency() const final;
+    uint32_t GetAckClass() const final;
+    uint32_t GetCnpClass() const final;
     int64_t GetAckDelay() const final;
     int64_t GetSendInterval() const final;
     int64_t GetReceiveInterval() const final;
@@ -192,6 +190,8 @@ class Host : public QueuePairOwner, public lossless::FrameSource
         m_inbound;                            //!< arrived, still in the NIC
     Time m_ackDelay;                          //!< attribute
     Time m_cnpDelay;                          //!< attribute
+    uint32_t m_ackClass;                      //!< attribute
+    uint32_t m_cnpClass;                      //!< attribute
     Time m_sendInterval;                      //!< attribute
     double m_pacingJitter;                    //!< attribute
     Ptr<UniformRandomVariable> m_random;      //!< of pacing; null until it is used
@@ -203,7 +203,6 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     Outbound m_outbound;                    //!< made here, still in the NIC: routed control frames
     Outbound m_outboundAcks;                //!< ACKs and NACKs
     Outbound m_outboundCnps;                //!< CNPs
-    uint32_t m_silencing{0};                //!< bit c: pauses class c forever
     uint64_t m_receiveRate{0};              //!< bit/s; 0: line rate
     lossless::FrameFifo m_received;         //!< received frames not yet drained
     int64_t m_nextTake{0};                  //!< when ReceiveInterval allows the next one (ps)

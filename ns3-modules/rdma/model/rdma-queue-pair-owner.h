@@ -41,6 +41,10 @@ class QueuePairOwner : public lossless::FabricNode
 
     /// @return NIC latency (ps).
     virtual int64_t GetLatency() const = 0;
+    /// @return class of ACKs and NACKs that it sends; CONTROL_CLASS + 1: as their queue pair says.
+    virtual uint32_t GetAckClass() const = 0;
+    /// @return the same of CNPs.
+    virtual uint32_t GetCnpClass() const = 0;
     /// @return additional delay of an ACK or NACK in the NIC (ps).
     virtual int64_t GetAckDelay() const = 0;
     /// @return least time between two packets that the NIC sends (ps); 0: no limit.

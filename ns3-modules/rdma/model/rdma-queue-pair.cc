@@ -117,6 +117,7 @@ QueuePair::Connect(uint32_t flow,
     m_pinned = pinned;
     SetHosts(*src, *dst);
     SetDemand(demand);
+    SetAnswerClasses(dst->GetAckClass(), dst->GetCnpClass());
     m_send.Prepare(m_rateChange, PeekPointer(control));
     m_receive.Start(m_ackEvery, m_reorderWindow, control ? control->MakeReceiver() : nullptr);
 }

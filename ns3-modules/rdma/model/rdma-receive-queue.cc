@@ -66,6 +66,8 @@ ReceiveQueue::Answer(FrameKind kind, const Frame& data)
     if (kind == FrameKind::CNP)
     {
         frame->bytes = static_cast<uint16_t>(m_connection.GetCnpBytes());
+        frame->cls = m_connection.GetCnpClass();
+        frame->dscp = Frame::NO_DSCP;
     }
     else if (data.telemetry)
     {

@@ -27,6 +27,11 @@ _RULES = ("attribute", AGENT, KEY)
 """Rules of all switches: the part of [tagger] instead of [[node]]."""
 
 
+def _nodes_of(fault: Mapping[str, Any]) -> set[str]:
+    """Return the host of a fault, or both ends of the link of its port."""
+    return {str(fault["host"])} if fault.get("host") else set(str(fault["port"]).split(":"))
+
+
 @dataclass(frozen=True)
 class Link:
     """A link. rate: bit/s. delay: ps, one way.
@@ -167,7 +172,7 @@ class Case:
     def used(self) -> Case:
         """Remove hosts without flows and, if flows have paths, everything off these paths."""
         ends = {end for flow in self.flows for end in (flow.src, flow.dst)}
-        ends |= {str(entry["host"]) for entry in self.faults}
+        ends |= {name for entry in self.faults for name in _nodes_of(entry)}
         hosts = tuple(name for name in self.hosts if name in ends)
         links = [link for link in self.links if not link.ends & (set(self.hosts) - ends)]
         switches = self.switches
@@ -196,7 +201,7 @@ class Case:
             settings=self._fitting_settings(before),
             nodes=tuple(self._fitting_nodes(before)),
             routes=tuple(routes),
-            faults=tuple(entry for entry in self.faults if entry["host"] in names),
+            faults=tuple(entry for entry in self.faults if _nodes_of(entry) <= names),
         )
 
     def _fitting_settings(self, before: Case) -> dict[Part, Any]:

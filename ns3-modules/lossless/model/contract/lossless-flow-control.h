@@ -121,6 +121,11 @@ class XoffListener
     /// The upstream of a class is to be paused or resumed; called on changes only.
     /// @param cls class. @param xoff true: XOFF, pause; false: XON.
     virtual void NotifyXoff(uint8_t cls, bool xoff) = 0;
+
+    /// Tell the upstream of a class once that it may send, whatever its state: a fault.
+    virtual void SendResume(uint8_t /* cls */)
+    {
+    }
 };
 
 /**

@@ -77,6 +77,15 @@ FlowControlChain::NotifyXoff(uint8_t cls, bool xoff)
 }
 
 void
+FlowControlChain::SendResume(uint8_t cls) const
+{
+    for (XoffListener* listener : m_xoffListeners)
+    {
+        listener->SendResume(cls);
+    }
+}
+
+void
 FlowControlChain::ReceiveControl(const ControlFrame& control) const
 {
     for (const auto& member : m_members)

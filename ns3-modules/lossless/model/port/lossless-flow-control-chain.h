@@ -79,6 +79,9 @@ class FlowControlChain
     /// notified of the first reason, and when none is left.
     /// @param cls class. @param xoff true: a reason starts.
     void NotifyXoff(uint8_t cls, bool xoff);
+    /// Tell the upstream that it may send, see XoffListener.
+    /// @param cls class.
+    void SendResume(uint8_t cls) const;
 
     /// Is there a reason to pause the upstream, see NotifyXoff? @return true if so, in any class.
     bool HasReasons() const

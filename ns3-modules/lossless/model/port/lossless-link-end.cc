@@ -115,6 +115,13 @@ LinkEnd::AddAttributes(TypeId tid)
                       UintegerValue(MIN_FRAME_BYTES),
                       MakeUintegerAccessor(&LinkEnd::m_controlFrameSize),
                       MakeUintegerChecker<uint32_t>(1, 1500))
+        .AddAttribute("Mtu",
+                      "Largest frame that the port sends and receives, FCS included; 0: any. Both "
+                      "ends of a link have the same, and flows with larger frames are refused. "
+                      "[B]",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&LinkEnd::m_mtu),
+                      MakeUintegerChecker<uint32_t>(0, 65'535))
         .AddAttribute("TelemetryByteResolution",
                       "Unit of the bytes sent that this port writes into telemetry, rounded down, "
                       "as in a header of few bits. 1: exact. 128: byteUnit of the HPCC simulator "

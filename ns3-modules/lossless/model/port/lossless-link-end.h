@@ -106,10 +106,16 @@ class LinkEnd : public Object
         m_largestFrame = bytes;
     }
 
-    /// @return largest frame in this fabric (B).
+    /// @return largest frame that comes and goes here (B).
     uint32_t GetLargestFrame() const
     {
-        return m_largestFrame;
+        return m_mtu == 0 || m_largestFrame < m_mtu ? m_largestFrame : m_mtu;
+    }
+
+    /// @return largest frame that it may send or receive (B); 0: any.
+    uint32_t GetMtu() const
+    {
+        return m_mtu;
     }
 
   protected:
@@ -136,6 +142,7 @@ class LinkEnd : public Object
     int64_t m_psPerByte{0};      //!< exact time of a byte; 0: not a whole number of ps
     int64_t m_delay{0};          //!< ps
     uint32_t m_controlFrameSize; //!< bytes
+    uint32_t m_mtu;              //!< bytes; 0: any
     uint64_t m_rate{0};          //!< bit/s
     uint32_t m_largestFrame{0};  //!< bytes
 

@@ -91,6 +91,34 @@ Port::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&Port::m_maxRates),
                           MakeByClassChecker(MakeRateChecker(SLOWEST_LINK)))
+            .AddAttribute("DscpClasses",
+                          "Classes of frames that a switch receives, by their code points, "
+                          "DSCP=CLASS separated by commas; the upper three bits of the others. "
+                          "Empty: the class on the wire. The agent tagger applies this map and the "
+                          "next three.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_dscpClasses),
+                          MakeByDscpChecker(MakeUintegerChecker<uint32_t>(0, N_CLASSES - 1)))
+            .AddAttribute("ClassGroups",
+                          "Priority groups of frames that a switch receives, to which they are "
+                          "charged and which pauses name, CLASS=GROUP separated by commas; those "
+                          "of the same number for other classes.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_classGroups),
+                          MakeByClassChecker(MakeUintegerChecker<uint32_t>(0, N_CLASSES - 1)))
+            .AddAttribute("ClassQueues",
+                          "Egress queues of frames that a switch sends, CLASS=QUEUE separated by "
+                          "commas; those of the same number for other classes.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_classQueues),
+                          MakeByClassChecker(MakeUintegerChecker<uint32_t>(0, N_CLASSES - 1)))
+            .AddAttribute("ClassMarks",
+                          "Code points that frames get as a switch sends them, CLASS=DSCP "
+                          "separated by commas; others keep theirs, or get eight times their class "
+                          "if Rules of tagger have changed it.",
+                          StringValue(""),
+                          MakeStringAccessor(&Port::m_classMarks),
+                          MakeByClassChecker(MakeUintegerChecker<uint32_t>(0, N_DSCPS - 1)))
             .AddAttribute("ReleaseAt",
                           "When the bytes of a frame leave the shared buffer: End or Start of its "
                           "transmission.",

@@ -6,6 +6,7 @@
 #ifndef LOSSLESS_PORT_H
 #define LOSSLESS_PORT_H
 
+#include "lossless-class-maps.h"
 #include "lossless-control-queue.h"
 #include "lossless-egress.h"
 #include "lossless-flow-control-chain.h"
@@ -235,6 +236,13 @@ class Port : public LinkEnd
     uint32_t GetNodeId() const;
     /// @return number of the neighbour.
     uint32_t GetPeerId() const;
+
+    /// @return its maps of classes.
+    ClassMaps GetMaps() const
+    {
+        return {m_dscpClasses, m_classGroups, m_classQueues, m_classMarks};
+    }
+
     /// Name it in tables other than by its neighbour, to which several links lead.
     /// @param number the name, see Routes::FindEdge.
     void SetNeighbour(uint32_t number);
@@ -454,6 +462,10 @@ class Port : public LinkEnd
     std::string m_weights;           //!< by class
     std::string m_minRates;          //!< by class
     std::string m_maxRates;          //!< by class
+    std::string m_dscpClasses;       //!< classes by code point
+    std::string m_classGroups;       //!< by class
+    std::string m_classQueues;       //!< by class
+    std::string m_classMarks;        //!< code points by class
 
     // Pauses
     TracedCallback<const Port&, uint8_t, bool> m_pauseSentTrace; //!< PauseSent
