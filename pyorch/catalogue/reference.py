@@ -34,12 +34,15 @@ _QUANTITIES = (
 )
 _ELSEWHERE = (
     "Kinds are on `pyorch docs topologies`, `pyorch docs traffic`, `pyorch docs metrics` and "
-    "`pyorch docs figures`; sections of C++ objects, such as `[buffer]`, by `pyorch schemes NAME`."
+    "`pyorch docs figures`, each with its name behind: `pyorch docs topologies ring`. "
+    "`pyorch schemes NAME` has sections of C++ objects, such as `[buffer]`."
 )
 _RECORDED = (
     "A [[trace]] records a table, stored as Parquet; `flow` is always there. Times are in ps, "
     "sizes in bytes."
 )
+EVERY_KIND = "The `kind`, and the keys of every kind:"
+SAME_KEYS = "Keys as of "
 _NUMBERS = (
     "`summary` and `ratio` take them, and figures and expectations name them directly. Schemes add "
     "numbers of their own."
@@ -105,7 +108,7 @@ def _metrics() -> str:
 def _kind_sections(table: str, found: Models, base: type[BaseModel]) -> Iterator[str]:
     """The keys of all kinds, then each with its own, unless another before it has the same."""
     shared = [key for key in _keys_of(base) if all(key in _keys_of(one) for one in found.values())]
-    yield from (f"## {table}", "", "The `kind`, and the keys of every kind:", "")
+    yield from (f"## {table}", "", EVERY_KIND, "")
     yield from _rows([Key("kind", None, "one of those below", "Which kind it is."), *shared])
     yield from _inner(base)
     before: dict[tuple[str, ...], str] = {}
@@ -114,7 +117,7 @@ def _kind_sections(table: str, found: Models, base: type[BaseModel]) -> Iterator
         keys = (*_rows(own), *_inner(model, base))
         same = before.setdefault(keys, kind)
         yield from (f"## {kind}", "", *_about(model))
-        yield from (f"Keys as of `{same}`.", "") if keys and same != kind else keys
+        yield from (f"{SAME_KEYS}`{same}`.", "") if keys and same != kind else keys
 
 
 def _about(model: type[BaseModel]) -> Iterator[str]:

@@ -45,13 +45,14 @@ def init(
 @verb
 def docs(
     page: Annotated[str, "one of them; default: say which there are"] = "",
+    part: Annotated[str, "only what it has under this heading, such as a kind"] = "",
     *,
     search: Annotated[str, "only those that have this word, and where"] = "",
 ) -> int:
-    """Show a page of the documentation, or which there are."""
+    """Show a page of the documentation or a part of it, or which there are."""
     from pyorch.cli import pages
 
-    return pages.docs(page, search)
+    return pages.docs(page, part, search)
 
 
 GROUPS = {

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
 from pyorch.base.paths import Paths, default_paths
 from pyorch.base.reading import read_text
-from pyorch.catalogue.reference import reference_pages
+from pyorch.catalogue.reference import EVERY_KIND, SAME_KEYS, reference_pages
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 
+_WHOLE = "all"
+
 
 @listing
-def docs(page: str = "", search: str = "") -> int:
-    """Print which pages there are, or those with a word, or one page."""
+def docs(page: str = "", part: str = "", search: str = "") -> int:
+    """Print which pages there are, or those with a word, or one page, or a part of it."""
     pages = pages_of(default_paths())
     if page:
         name = page.removesuffix(".md").removesuffix(".rst")
         if name not in pages:
             what, hint = f"there is no page {page!r}", suggest(name, pages)
             raise UserError([Problem("docs", what, one_of(pages), hint)])
-        _show(pages[name])
+        text = pages[name].text()
+        if part and part != _WHOLE:
+            text = _part(name, text, part)
+        elif not part and name in reference_pages():
+            text = _contents(name, text)
+        _show(text, pages[name].is_markdown)
         return OK
     texts = {name: one.text() for name, one in pages.items()}
     word = search.casefold()
@@ -83,10 +91,45 @@ def _around(line: str, word: str, room: int = 60) -> str:
     return f"{'... ' * (begin > 0)}{line[begin:end].strip()}{' ...' * (end < len(line))}"
 
 
-def _show(page: Page) -> None:
+def _sections(text: str) -> dict[str, str]:
+    """The parts of a page of Markdown, by their headings."""
+    parts = (part.partition("\n") for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
+    return {head: body for head, _, body in parts}
+
+
+def _contents(name: str, text: str) -> str:
+    """What a page of reference has, a line a part: nobody reads thousands of words for a key."""
+    found = _sections(text)
+    width = max(map(len, found))
+    lines = [f"    {head:<{width}}  {_title(body)}".rstrip() for head, body in found.items()]
+    shows = f"`pyorch docs {name} {list(found)[1]}` shows one of them, `{_WHOLE}` the whole page"
+    return "\n".join([text.partition("\n## ")[0], *lines, "", shows, ""])
+
+
+def _part(name: str, text: str, wanted: str) -> str:
+    """Return a part of a page, and which keys its kind has as every other. Raises UserError."""
+    found = _sections(text)
+    by_word = {fold(re.sub(r"[][`]", "", head)): head for head in found}
+    head = by_word.get(fold(wanted.strip("[]")))
+    if head is None:
+        what, hint = f"has no part {wanted!r}", suggest(wanted, by_word)
+        raise UserError([Problem(f"the page {name}", what, one_of(found), hint)])
+    body, _, other = found[head].rstrip().partition(SAME_KEYS)
+    rows = found[other.strip("`.")].partition("| key |") if other else []
+    lines = [f"## {head}", body + "".join(rows[1:]).rstrip()]
+    before = list(found)[: list(found).index(head)]
+    for one in [one for one in before if EVERY_KIND in found[one] and head.isidentifier()][-1:]:
+        own = found[one].partition("\n### ")[0]
+        keys = re.findall(r"^\| `(?!kind`)(\w+)` \| (\*needed\*)?", own, re.MULTILINE)
+        texts = ", ".join(f"{key} (needed)" if needed else key for key, needed in keys)
+        shown = f"`pyorch docs {name} {one.strip('[]')}`"
+        lines.append(f"\nKeys of every kind, explained by {shown}: {texts}.")
+    return "\n".join([*lines, ""])
+
+
+def _show(text: str, is_markdown: bool) -> None:
     """Print a page, laid out where a person reads it."""
-    text = page.text()
-    if sys.stdout.isatty() and page.is_markdown:
+    if sys.stdout.isatty() and is_markdown:
         from rich.console import Console
         from rich.markdown import Markdown
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,11 +61,46 @@ def test_the_pages_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == (ROOT / "docs" / "bring.md").read_text()
     assert pages.docs("results/schemes") == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "results" / "schemes.md").read_text()
-    assert pages.docs("metrics") == 0
+    assert pages.docs("metrics", "all") == 0
     assert "\n## first_crossing\n" in capsys.readouterr().out
     assert pages.docs("brung") == 2
     assert "did you mean 'bring'?" in capsys.readouterr().err
     assert pages.docs(search="no such word") == 2
+
+
+@pytest.mark.parametrize("page", reference_pages())
+def test_a_page_of_reference_is_read_a_part_at_a_time(
+    page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which parts it has, a line each; every part has all its keys, and nothing of the others."""
+    assert pages.docs(page, "all") == 0
+    whole = capsys.readouterr().out
+    heads = re.findall("^## (.+)$", whole, re.MULTILINE)
+    assert pages.docs(page) == 0
+    contents = capsys.readouterr().out
+    assert [one[4:].split("  ")[0] for one in contents.splitlines() if one[:4] == "    "] == heads
+    assert len(contents.split()) < 700
+    parts = list(zip(heads, whole.split("\n## ")[1:], strict=True))
+    for head, part in (*parts[:2], parts[-1]):
+        assert pages.docs(page, head.strip("[]").upper()) == 0
+        shown = capsys.readouterr().out
+        own, _, other = part.rstrip().partition("Keys as of")
+        assert shown.startswith(f"## {own}")
+        assert shown.count("\n## ") == 0
+        assert not other or "| key |" in shown
+
+
+def test_a_kind_is_shown_with_the_keys_that_it_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    """With every other kind by name, with another kind in full; a misspelt one is suggested."""
+    assert pages.docs("topologies", "dumbbell") == 0
+    shown = capsys.readouterr().out
+    assert "| `left` | *needed* |" in shown
+    assert "`pyorch docs topologies topology`: rate (needed), delay (needed), failed_li" in shown
+    assert len(shown.split()) < 150
+    assert pages.docs("metrics", "min") == 0
+    assert "| `port` | *needed* |" in capsys.readouterr().out
+    assert pages.docs("topologies", "dumbel") == 2
+    assert "did you mean 'dumbbell'?" in capsys.readouterr().err
 
 
 def test_every_verb_and_option_has_a_help_text() -> None:
