@@ -52,8 +52,8 @@ FEATURES = (
         "report/figures/loadmap.py",
     ),
     _feature("figures", 4_035, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_330, "report"),
-    _feature("a plan and its picture", 480, "report/planned.py cli/show.py"),
+    _feature("reports: expectations, answer, page", 3_360, "report"),
+    _feature("a plan and its picture", 490, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
         3_285,

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 import webbrowser
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,7 @@ def _print_readiness(plan: Plan, name: str, remarks: Sequence[str], details: boo
 
 def _print_settings(plan: Plan) -> None:
     """Print the settings of the first run with their units, what varies, and its defaults."""
-    from pyorch.report.setting import setting, unset
+    from pyorch.report.setting import setting, sources, unset
 
     types = plan.experiment.types
     varying = setting(plan.specs, types).varying
@@ -113,16 +113,27 @@ def _print_settings(plan: Plan) -> None:
         for key, value in rows:
             print(shown(f"  {key:<{width}}  {value}"))
     defaults = unset(plan.specs[0].setting, types) if types is not None else {}
-    width = max(map(len, defaults), default=0)
+    space = "\N{NO-BREAK SPACE}"
+    told = {
+        section: ", ".join(f"{key}{space}{value}" for key, value in values.items())
+        for section, values in defaults.items()
+    }
+    origins = sources(plan.specs[0].setting, types) if types is not None else {}
+    _print_wrapped("sources of values of presets:", origins)
+    _print_wrapped("defaults of what it leaves unset (`invoke schemes NAME` explains them):", told)
+
+
+def _print_wrapped(head: str, texts: Mapping[str, str]) -> None:
+    """Print texts, each beside its name."""
+    width = max(map(len, texts), default=0)
     columns = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
-    if defaults:
-        door.say("\ndefaults of what it leaves unset (`invoke schemes NAME` explains them):")
-    for section, values in defaults.items():
-        texts = [f"{key}\N{NO-BREAK SPACE}{value}" for key, value in values.items()]
-        wrap = textwrap.TextWrapper(max(40, columns - width - 4), break_on_hyphens=False)
-        for number, line in enumerate(wrap.wrap(", ".join(texts))):
-            name = "" if number else section
-            print(shown(f"  {name:<{width}}  {line}".replace("\N{NO-BREAK SPACE}", " ")))
+    wrap = textwrap.TextWrapper(max(40, columns - width - 4), break_on_hyphens=False)
+    if texts:
+        door.say(f"\n{head}")
+    for name, text in texts.items():
+        for number, line in enumerate(wrap.wrap(text)):
+            label = "" if number else name
+            print(shown(f"  {label:<{width}}  {line}".replace("\N{NO-BREAK SPACE}", " ")))
 
 
 def draw(plan: Plan, picture: str) -> Path:

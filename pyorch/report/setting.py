@@ -6,10 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyorch.base.findings import Findings
 from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.network import topology
 from pyorch.setting import canonical
-from pyorch.setting.attributes import SECTIONS, Catalogue, snake_case, written
+from pyorch.setting.attributes import (
+    PRESET,
+    SECTIONS,
+    Catalogue,
+    resolve_section,
+    snake_case,
+    written,
+)
 from pyorch.setting.canonical import encode
 from pyorch.traffic import base as traffic
 
@@ -95,6 +103,26 @@ def unset(one: canonical.Setting, types: Catalogue) -> dict[str, dict[str, str]]
                 if attribute.name not in given and attribute.default
             }
     return {section: values for section, values in found.items() if values}
+
+
+def sources(one: canonical.Setting, types: Catalogue) -> dict[str, str]:
+    """Where the values of sections that are those of a preset come from, by section and preset.
+
+    Of several presets it is the one that has the most values.
+    """
+    found: dict[str, str] = {}
+    for section, presets in types.presets.items():
+        info = types.find(section)
+        given = one.attributes.get(info.name, {}) if info else {}
+        fitting: dict[str, int] = {}
+        for name in presets if info and given else ():
+            values = resolve_section(types, info, {PRESET: name}, Findings(""), (section,))
+            if values.items() <= given.items():
+                fitting[name] = len(values)
+        name = max(fitting, key=fitting.__getitem__, default="")
+        if name and fitting[name]:
+            found[f"{section} {name}"] = presets[name].source
+    return found
 
 
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:

@@ -15,8 +15,10 @@ import pytest
 from pyorch.base.findings import Findings
 from pyorch.network import topology
 from pyorch.network.topology import Topology
+from pyorch.report.setting import sources
 from pyorch.setting.attributes import DEFAULTS
 from pyorch.setting.tagger import TAGGER, ClassWays, is_lossless_cycle
+from pyorch.study import Study
 from tests.cli.test_end_to_end import run, summaries
 from tests.forms import setting_of
 
@@ -369,6 +371,68 @@ def test_classes_have_watchdogs_of_their_own(tmp_path: Path) -> None:
     assert frames["watchdog_restored"] == 1  # class 4, of which no frame comes
     late = refused(tmp_path, head + WATCHED.replace("{own}", 'restorations = { 3 = "10us" }'))
     assert "Restoration of the PFC watchdog" in late
+
+
+FABRIC = """
+title = "Two-tier Clos, dual-ToR servers, 400G on LAGs of two 800G links"
+flow_control = ["pfc"]
+congestion_control = "dcqcn"
+agents = ["ecn-marking", "tagger", "pfc-watchdog"]
+dcqcn.parameters = "connectx"
+host.cnp_class = 6
+ecn-marking = { kmin = "1MiB", kmax = "2MiB" }
+queue_pair = { parameters = "connectx", payload_size = "4096B" }
+[run]
+duration = "200us"
+allow_loss = true
+[topology]
+kind = "leaf_spine"
+leaves = 4
+hosts_per_leaf = 4
+links_per_host = 2
+spines = 2
+links_per_spine = 2
+rate = "400Gbps"
+delay = "150ns"
+uplink_rate = "800Gbps"
+uplink_delay = "1500ns"
+[port]
+class_service = "dwrr"
+weights = { 0 = 1, 1 = 1, 2 = 2, 3 = 4, 4 = 4, 5 = 4 }
+dscp_classes = { 26 = 3, 27 = 4, 28 = 5, 48 = 6 }
+pause_response = "802.3"
+clock_tolerance = 100
+mtu = "4200B"
+[buffer]
+parameters = "tomahawk5"
+lossless_classes = 56
+lossy_pool = "20MB"
+alpha = 0.0625
+[[traffic]]
+kind = "permutation"
+shift = 5
+size = "1MB"
+each = [{ class = 3, dscp = 26 }, { class = 4, dscp = 27 }, { class = 5, dscp = 28 }, { class = 1 }]
+"""
+
+
+@cpp
+def test_the_fabric_of_a_data_centre_fits_into_forty_lines(tmp_path: Path) -> None:
+    """LAGs, two leaves a host, six weighted queues, maps, MTU, watchdogs, a chip and NICs."""
+    assert sum(bool(line) for line in FABRIC.splitlines()) <= 40
+    text = FABRIC.replace("allow_loss = true\n", "allow_loss = true\ndrain = '1ms'\n")
+    found, tables = outcome(tmp_path, text + '[[trace]]\ntable = "frame"\n')
+    assert found["dropped_frames"] == 0
+    assert found["delivered_bytes"] == 32_000_000
+    plan = Study.load(tmp_path / "study.toml").plan()
+    assert plan.experiment.types is not None
+    told = sources(plan.specs[0].setting, plan.experiment.types)
+    assert set(told) == {"dcqcn connectx", "buffer tomahawk5", "queue_pair connectx"}
+    assert "Dell Z9864F" in told["buffer tomahawk5"]
+    data = tables["frame"].query("kind == 0")
+    assert data.groupby("flow")["class"].nunique().max() == 1
+    flows = data.drop_duplicates("flow").set_index("flow")["class"]
+    assert flows.value_counts().to_dict() == {3: 8, 4: 8, 5: 8, 1: 8}
 
 
 def test_a_cycle_is_lossless_only_where_groups_and_queues_are() -> None:
