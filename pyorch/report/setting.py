@@ -113,9 +113,11 @@ def sources(one: canonical.Setting, types: Catalogue) -> dict[str, str]:
     found: dict[str, str] = {}
     for section, presets in types.presets.items():
         info = types.find(section)
-        given = one.attributes.get(info.name, {}) if info else {}
+        if info is None:
+            continue
+        given = one.attributes.get(info.name, {})
         fitting: dict[str, int] = {}
-        for name in presets if info and given else ():
+        for name in presets if given else ():
             values = resolve_section(types, info, {PRESET: name}, Findings(""), (section,))
             if values.items() <= given.items():
                 fitting[name] = len(values)

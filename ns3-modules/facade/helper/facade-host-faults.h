@@ -14,7 +14,7 @@ namespace lossless
 {
 class Fabric;
 class Port;
-}
+} // namespace lossless
 
 namespace facade
 {

@@ -45,7 +45,7 @@ class FabricAudit
 
   private:
     static std::string CheckDemand(const Port& port);
-    static std::string CheckEnds(const Port& port); // maps, and MTU of a link
+    static std::string CheckEnds(const Port& port);   // maps, and MTU of a link
     static std::string CheckRoom(const Switch& node); // one problem at most
     std::vector<const Switch*> GetSwitches() const;
 

@@ -94,6 +94,7 @@ class FabricNode : public PortOwner
     /// @param port its index. @param cls class. @param on start, else end.
     /// @param endless whether it never ends, or was said not to.
     void SetPauseStorm(uint16_t port, uint8_t cls, bool on, bool endless);
+
     /// Does a port pause its peer regardless of what its node holds, and forever?
     /// @param port its index. @param cls class. @return true if so.
     bool IsPausingForever(uint16_t port, uint8_t cls) const

@@ -128,7 +128,6 @@ struct alignas(64) Frame
         return dscp == NO_DSCP ? static_cast<uint8_t>(8 * cls) : dscp;
     }
 
-
     // Accessed by every switch, in one cache line
     Frame* next{nullptr}; //!< link of the list that holds it
     int64_t queued{0};    //!< when it joined its egress queue (ps)

@@ -77,7 +77,7 @@ class Tagger : public lossless::SwitchAgent,
     Charge m_charge;              //!< attribute
     std::vector<Classes> m_table; //!< by ingress and egress port; empty: no class changes
     std::vector<lossless::ClassMaps> m_maps; //!< by port; empty: none
-    uint64_t m_changed{0};        //!< frames whose class rules changed
+    uint64_t m_changed{0};                   //!< frames whose class rules changed
 };
 
 } // namespace pfc

@@ -112,14 +112,15 @@ PfcWatchdog::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&PfcWatchdog::m_actions),
                           lossless::MakeByClassChecker(MakeActionChecker()))
-            .AddAttribute("Calm",
-                          "What counts as no storm until Restoration: Pause, PFC does not hold the "
-                          "queue back (as SONiC does for Cisco 8000), or Frames, no PFC frame of "
-                          "the class comes, either (as it does for others: frames that resume a class keep "
-                          "it in the storm; sonic-swss issue 4581).",
-                          EnumValue(Calm::PAUSE),
-                          MakeEnumAccessor<Calm>(&PfcWatchdog::m_calm),
-                          MakeEnumChecker(Calm::PAUSE, "Pause", Calm::FRAMES, "Frames"))
+            .AddAttribute(
+                "Calm",
+                "What counts as no storm until Restoration: Pause, PFC does not hold the "
+                "queue back (as SONiC does for Cisco 8000), or Frames, no PFC frame of "
+                "the class comes, either (as it does for others: frames that resume a class keep "
+                "it in the storm; sonic-swss issue 4581).",
+                EnumValue(Calm::PAUSE),
+                MakeEnumAccessor<Calm>(&PfcWatchdog::m_calm),
+                MakeEnumChecker(Calm::PAUSE, "Pause", Calm::FRAMES, "Frames"))
             .AddTraceSource(
                 "Detection",
                 "An egress queue is considered deadlocked; no action has been taken yet.",
@@ -138,14 +139,14 @@ PfcWatchdog::Check() const
 {
     std::ostringstream problems;
     const auto rules = ReadRules();
-    for (const auto& [name, time] : {std::pair{"Detection", &Rule::detection},
-                                     std::pair{"Restoration", &Rule::restoration}})
+    for (const auto& [name, time] :
+         {std::pair{"Detection", &Rule::detection}, std::pair{"Restoration", &Rule::restoration}})
     {
         const Rule least = *std::ranges::min_element(rules, {}, time);
         if (least.*time < m_poll.GetTimeStep())
         {
-            problems << m_node->GetName() << ": " << name << " of the PFC watchdog, "
-                     << least.*time << " ps, is less than its Poll, " << m_poll.GetTimeStep()
+            problems << m_node->GetName() << ": " << name << " of the PFC watchdog, " << least.*time
+                     << " ps, is less than its Poll, " << m_poll.GetTimeStep()
                      << " ps; it must be at least that\n";
         }
     }
@@ -181,7 +182,8 @@ PfcWatchdog::Start()
 void
 PfcWatchdog::NotifyControl(Port& port, const lossless::ControlFrame& control)
 {
-    for (uint32_t left = control.opcode == PFC_OPCODE ? control.classes : 0U; left; left &= left - 1)
+    for (uint32_t left = control.opcode == PFC_OPCODE ? control.classes : 0U; left;
+         left &= left - 1)
     {
         At(port.GetIndex(), static_cast<uint8_t>(std::countr_zero(left))).heard = true;
     }

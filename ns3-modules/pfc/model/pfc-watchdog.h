@@ -93,17 +93,17 @@ class PfcWatchdog : public lossless::SwitchAgent,
     void Act(lossless::Port& port, uint8_t cls);
     void Restore(lossless::Port& port, uint8_t cls);
 
-    Time m_poll;        //!< attribute
-    Time m_detection;   //!< attribute
-    Time m_restoration; //!< attribute
-    Action m_action;    //!< attribute
-    Calm m_calm;        //!< attribute
+    Time m_poll;                //!< attribute
+    Time m_detection;           //!< attribute
+    Time m_restoration;         //!< attribute
+    Action m_action;            //!< attribute
+    Calm m_calm;                //!< attribute
     std::string m_detections;   //!< attribute
     std::string m_restorations; //!< attribute
     std::string m_actions;      //!< attribute
 
     std::array<Rule, lossless::N_CLASSES> m_rules{}; //!< by class
-    std::vector<Watch> m_watches; //!< by port, class
+    std::vector<Watch> m_watches;                    //!< by port, class
     /// Detection
     TracedCallback<const lossless::Port&, const deadlock::Detection&> m_detectionTrace;
     uint64_t m_storms{0};                        //!< storms detected

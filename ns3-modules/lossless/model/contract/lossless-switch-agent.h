@@ -157,8 +157,8 @@ class AdmissionAgent
  * @brief Role of the agent that sets the class in which a frame leaves a switch; at most one per
  * switch.
  *
- * Until it has been sent, the frame is charged to the class in which it arrived, or to that which an
- * ArrivalAgent has given it: a pause of the upstream names that class. Its egress queue, and its
+ * Until it has been sent, the frame is charged to the class in which it arrived, or to that which
+ * an ArrivalAgent has given it: a pause of the upstream names that class. Its egress queue, and its
  * priority on the next link, are those of the new class. If it is an ArrivalAgent, it is the first.
  */
 class TagAgent

@@ -44,11 +44,11 @@ struct ClassMaps
     /// @return true if so.
     bool AreEmpty() const;
 
-    bool trustsDscp{false};                 //!< else a frame has the class on the wire
-    std::array<uint8_t, N_DSCPS> classes;   //!< by code point
-    std::array<uint8_t, N_CLASSES> groups;  //!< by class
-    std::array<uint8_t, N_CLASSES> queues;  //!< by class
-    std::array<uint8_t, N_CLASSES> marks;   //!< by class; Frame::NO_DSCP: none
+    bool trustsDscp{false};                //!< else a frame has the class on the wire
+    std::array<uint8_t, N_DSCPS> classes;  //!< by code point
+    std::array<uint8_t, N_CLASSES> groups; //!< by class
+    std::array<uint8_t, N_CLASSES> queues; //!< by class
+    std::array<uint8_t, N_CLASSES> marks;  //!< by class; Frame::NO_DSCP: none
 };
 
 } // namespace lossless
