@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_240, "files setting plan.py"),
     _feature("networks", 1_400, "network"),
     _feature("networks from files", 340, "network/file.py"),
-    _feature("files of other tools", 3_385, "readers cli/bring.py"),
+    _feature("files of other tools", 3_415, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
     _feature("traffic", 2_825, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
@@ -46,7 +46,7 @@ FEATURES = (
     _feature("metrics", 2_210, "metrics"),
     _feature(
         "lost time and the load of links",
-        1_660,
+        1_670,
         "metrics/chain.py metrics/crossings.py metrics/losses.py metrics/loads.py "
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",

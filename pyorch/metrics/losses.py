@@ -31,12 +31,15 @@ _LAST: list[tuple[RunTables, str, bool, Chain]] = []
 class Lost:
     """A flow of a chain. host: node that sent it; collective: its name, or "" of other traffic.
 
-    late: time that the computation before it took longer, or began later [ps].
+    late: time that the computation before it took longer, or began later; computed: all of that
+    computation; took: the flow itself, with what it lost [ps].
     """
 
     host: int
     collective: str
     late: int
+    computed: int
+    took: int
     losses: Losses
 
 
@@ -106,6 +109,8 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
                 int(src[step.flow]),
                 names[step.flow],
                 step.late,
+                step.computed,
+                int(ends[step.flow] - starts[step.flow]),
                 NOTHING
                 if tables is None
                 else tables.losses(step, int(rows[step.flow]), (starts, ends, ideal)),

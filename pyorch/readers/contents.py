@@ -59,8 +59,9 @@ def _of_json(content: object) -> str:
 
 def _of_lines(first: list[str], second: list[str]) -> str | None:
     """Return what a file of the HPCC family holds, by its first two lines."""
-    counted = len(first) == 1 and whole(first[0]) is not None
+    counted, counted_next = (len(one) == 1 and whole(one[0]) is not None for one in (first, second))
     holds = {
+        "job": counted_next and first[0].isupper(),  # SimAI's policy
         "settings": hpcc_config.is_config(first),
         "messages": counted and (len(second) in (5, 6) or (first == ["0"] and not second)),
         "network": len(first) in (3, 4, 6) and all(map(is_number, first[:3])),

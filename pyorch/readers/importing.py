@@ -23,6 +23,31 @@ from pyorch.readers.records import Job, MessageList, Settings
 LONG_JOB, SHORT = "100s", "10ms"
 """Longest run of a job, which ends when it is done, and run of flows that arrive at random."""
 
+_OF_JOB = """
+[[metric]]
+name = "time"
+kind = "job_time"
+traffic = "job"
+
+[[metric]]
+name = "exposed"
+kind = "exposed_communication"
+traffic = "job"
+
+[[trace]]
+table = "pause_tree"
+
+[[trace]]
+table = "flow_link"
+
+[[figure]]
+name = "costs"
+kind = "lost"
+title = "What the time of the job consists of"
+traffic = "job"
+costs = true
+"""
+
 
 @dataclass
 class _Found:
@@ -210,7 +235,7 @@ def _traffic(
     entries: list[dict[str, Any]] = []
     messages, sizes = found.files.get("messages"), found.files.get("sizes")
     if job:
-        entries.append({**job.entry, "file": os.path.relpath(job.file, folder)})
+        entries.append({**job.entry, "label": "job", "file": os.path.relpath(job.file, folder)})
         if "groups" in found.files:
             entries[-1]["groups"] = os.path.relpath(found.files["groups"], folder)
     if messages:
@@ -303,7 +328,7 @@ def _text(
         name = "node" if "names" in entry else "traffic"
         lines += ["", f"[[{name}]]", *_keys(entry, {})]
     lines += ["", "[[metric]]", 'name = "fct"', 'kind = "fct"', ""]
-    return "\n".join(lines)
+    return "\n".join(lines) + (_OF_JOB if "job" in found.files else "")
 
 
 def _keys(plain: dict[str, Any], told: dict[str, tuple[Any, str]]) -> list[str]:

@@ -187,7 +187,7 @@ def test_a_figure_has_a_panel_for_each_run(most: int, monkeypatch: pytest.Monkey
         name: [Loss("pauses", f"s{n}", "", 1e6 * (scale - n)) for n in range(most)]
         for name, scale in (("A", 4), ("B", 9))
     }
-    monkeypatch.setattr(lost, "losses_of", lambda run, _: found[run])
+    monkeypatch.setattr(lost, "losses_of", lambda run, *_: found[run])
     monkeypatch.setattr(lost.LostTime, "_chain", lambda *_: Chain(()))
     runs = pd.DataFrame({"hash": list(found), "seed": 1, "variant": list(found)})
     data: Any = SimpleNamespace(runs=runs, settings=["variant"], run=lambda name: name)
@@ -311,6 +311,12 @@ kind = "lost"
 traffic = "job"
 where = { variant = "Crowd" }
 [[figure]]
+name = "costs"
+kind = "lost"
+traffic = "job"
+columns = "variant"
+costs = true
+[[figure]]
 name = "compared"
 kind = "lost"
 traffic = "job"
@@ -334,6 +340,18 @@ def check_pauses_of_timeline(results: Path, number: int, row: pd.Series) -> None
     )
     assert 0 < len(shown) <= row["pauses_sent"]
     assert told.stderr == ""
+
+
+def check_costs(results: Path, runs: pd.DataFrame, ideal: int) -> None:
+    """What was lost, and what the job itself takes, add up to its time."""
+    (file,) = results.rglob("costs.csv")
+    table = pd.read_csv(file)
+    costs = table.groupby(["panel", "cause"])["lost_ps"].sum()
+    for variant, row in runs.iterrows():
+        assert costs[variant].sum() == pytest.approx(row["time"], abs=len(table))
+        if variant != "Thin":  # where they alone are slower
+            assert costs[variant]["messages"] == pytest.approx(ideal, abs=len(table))
+    assert costs["Straggler"]["computing"] == 10 * US
 
 
 @pytest.mark.cpp
@@ -383,4 +401,5 @@ def test_what_a_run_lost_adds_up_to_what_it_took(tmp_path: Path, connection: str
         for to in FOUR:
             assert sums.get((variant, to), 0) == pytest.approx(row[to], abs=len(drawn))
     assert sums["Alone"].sum() == pytest.approx(runs.loc["Alone", "sharing"], abs=1)
+    check_costs(results, runs, ideal)
     check_pauses_of_timeline(results, 1 + list(runs.index).index("Crowd"), paused)

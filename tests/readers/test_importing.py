@@ -668,6 +668,7 @@ def test_parameters_that_a_dump_lacks_are_told(tmp_path: Path) -> None:
     assert "line 4: RPG_TIME_RESET: 100, but line 1 has 300" in caught.value.render()
 
 
+JOB = {"label": "job"}
 SCHEDULE = (
     "num_ranks 2\nrank 0 {\na: send 9b to 1 tag 7 nic 1\n}\nrank 1 {\nb: recv 9b from 0 tag 7\n}\n"
 )
@@ -680,7 +681,7 @@ def test_a_schedule_gets_a_star_of_as_many_hosts(tmp_path: Path) -> None:
     assert table["topology"] == {
         "kind": "star", "hosts": 4, "hosts_per_server": 2, "rate": "100Gbps", "delay": "1us",
     }  # fmt: skip
-    assert table["traffic"] == [{"kind": "goal", "ranks": "servers", "file": "job.goal"}]
+    assert table["traffic"] == [{"kind": "goal", "ranks": "servers", **JOB, "file": "job.goal"}]
     (tmp_path / "my.toml").write_text(text)
     Study.load(tmp_path / "my.toml").plan()
     (tmp_path / "job.goal").write_text(SCHEDULE.replace("to 1", "to 5"))
@@ -706,7 +707,7 @@ def test_traces_of_a_job_are_replayed(tmp_path: Path) -> None:
     (tmp_path / "groups.json").write_text('{"0": [0, 1, 2, 3]}')
     table, text = _imported(tmp_path, "t.2.et", "groups.json")
     assert table["topology"]["hosts"] == 4
-    assert table["traffic"] == [{"kind": "chakra", "file": "t", "groups": "groups.json"}]
+    assert table["traffic"] == [{"kind": "chakra", **JOB, "file": "t", "groups": "groups.json"}]
     (tmp_path / "my.toml").write_text(text)
     assert _job_flows(tmp_path / "my.toml") == (3 + 2 * 3 * 4, 3 * 700 + 6 * 8000)
     for rank in (1, 2, 3):
@@ -718,9 +719,36 @@ def test_traces_of_a_job_are_replayed(tmp_path: Path) -> None:
     assert "assumed: 8 ranks do what the one trace says" in text
     assert "assumed: ranks of process groups are not known" in text
     entry = {"kind": "chakra", "copies": 8, "ignore_missing": True, "ignore": ["pg_name"]}
-    assert table["traffic"] == [{**entry, "file": "t"}]
+    assert table["traffic"] == [{**entry, **JOB, "file": "t"}]
     (tmp_path / "my.toml").write_text(text)
     assert _job_flows(tmp_path / "my.toml") == (7 + 2 * 7 * 8, 7 * 700 + 14 * 8000)
+
+
+WORKLOAD = """HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 all_gpus: 4
+1
+layer -1 700 ALLREDUCE 8000 1 NONE 0 1 ALLREDUCE 4000 1
+"""
+
+
+def test_a_workload_of_simai_says_what_its_time_consists_of(tmp_path: Path) -> None:
+    """Beside SimAI's topology; a file without the number of GPUs has one tensor group."""
+    (tmp_path / "work.txt").write_text(WORKLOAD)
+    (tmp_path / "net").write_text(
+        "7 2 2 1 8 H100\n4 5 6\n"
+        + "".join(f"{n} {4 + n // 2} 1440Gbps 0.000025ms 0\n" for n in range(4))
+        + "".join(f"{n} 6 200Gbps 0.0005ms 0\n" for n in range(4))
+    )
+    table, text = _imported(tmp_path, "net", "work.txt")
+    assert table["traffic"] == [{"kind": "workload", **JOB, "file": "work.txt"}]
+    assert {one["kind"] for one in table["metric"]} == {"fct", "job_time", "exposed_communication"}
+    assert table["figure"][0]["costs"]
+    (tmp_path / "my.toml").write_text(text)
+    # in two pairs 2 x 2 halves of the first sum, and as many of the second
+    assert _job_flows(tmp_path / "my.toml") == (16, 2 * 4 * 4000 + 2 * 4 * 2000)
+    (tmp_path / "work.txt").write_text(WORKLOAD.replace(" all_gpus: 4", ""))
+    table, text = _imported(tmp_path, "work.txt")
+    assert table["traffic"][0]["gpus"] == table["topology"]["hosts"] == 2
+    assert "work.txt does not say of how many ranks" in text
 
 
 def _job_flows(file: Path) -> tuple[int, int]:

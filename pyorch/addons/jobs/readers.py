@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.addons.jobs import chakra_kind, goal_kind
+from pyorch.addons.jobs import chakra_kind, goal_kind, workload_kind
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import Reading, schedule
 from pyorch.addons.jobs.goal_of_flows import goal_of_flows
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
+from pyorch.base.reading import read_text
 from pyorch.network.topology import NO_NETWORK
 from pyorch.readers.records import Job
 from pyorch.traffic.base import Check
@@ -51,11 +52,13 @@ def _goal(file: Path, label: str, _: Path | None) -> Job:
 
 
 def _chakra(file: Path, label: str, groups: Path | None) -> Job:
-    """Return the job of Chakra traces, of which one is given.
+    """Return the job of Chakra traces, of which one is given, or of a workload file, .txt.
 
     What cannot be met is left out, as little as possible: dependencies of control, those on nodes
     that are missing, and process groups whose ranks are not known. Raises UserError.
     """
+    if file.suffix.lower() == ".txt":
+        return _workload(file, label)
     match = _TRACE.fullmatch(label)
     if match is None:
         what, allowed = "its name does not say of which rank it is", "NAME.0.et, NAME.1.et, ..."
@@ -93,6 +96,15 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
     return Job(file.with_name(match[1]), entry, len(traces) * copies, 1, assumed)
 
 
+def _workload(file: Path, label: str) -> Job:
+    """Return the job of a workload file of SimAI or AICB. Raises UserError."""
+    found = workload_kind.read(read_text(file, label), label)
+    ranks = found.ranks or found.tensor * found.experts
+    told = f"{label} does not say of how many ranks: of one tensor group for each expert, {ranks}"
+    more = {} if found.ranks else {"gpus": ranks}
+    return Job(file, {"kind": "workload", **more}, ranks, 1, [told] if more else [])
+
+
 def _traces(file: Path, name: str, control: bool) -> list[tuple[str, list[Node]]]:
     check = _check(file)
     traces = chakra_kind.read_traces(check, name, control)
@@ -120,4 +132,4 @@ def _schedule(scene: Scene) -> Written:
 
 
 GOAL = Reader(_goal, {"job": (".goal", ".bin")}, _schedule)
-CHAKRA = Reader(_chakra, {"job": (".et",)})
+CHAKRA = Reader(_chakra, {"job": (".et", ".txt")})

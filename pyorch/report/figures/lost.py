@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyorch.report.figures.overtime import Panels
 
 CAUSES = ("pauses", "collisions", "sharing", "stragglers")
+ITSELF = ("messages", "computing")
+"""What a job's time consists of besides."""
 LEAST_PS = 1
 """Smaller losses are rounding errors of estimates."""
 NOTE = (
@@ -31,6 +33,7 @@ NOTE = (
     "that computed longer. Collisions and sharing are estimates."
 )
 
+ALL = "Messages take their ideal times; all lines add up to the time until the last arrival."
 
 COST = {
     "pauses": "Pauses that began at {}",
@@ -66,12 +69,18 @@ class LostTime(OneRunAPanel):
     """What a job lost to pauses, collisions, sharing and stragglers, and where; largest first.
 
     traffic: the label of a [[traffic]] entry. `columns`: a panel for each of its values, with the
-    same lines; without it one run, the first that `where` leaves. `most` lines.
+    same lines; without it one run, the first that `where` leaves. `most` lines. `costs`: what its
+    time consists of, by collective, too.
     """
 
     kind: Literal["lost"] = "lost"
     traffic: str = Field(description="Label of the job.")
     most: int = Field(default=20, ge=3, le=60, description="Lines at most.")
+    costs: bool = Field(
+        default=False,
+        description="Also what its messages, by collective, and its computing take, which with "
+        "the losses add up to its time.",
+    )
 
     @override
     def needs(self) -> list[Need]:
@@ -92,7 +101,7 @@ class LostTime(OneRunAPanel):
         for value, part in self.panels(data):
             run, title = data.run(part["hash"].iloc[0]), self.title_of(value)
             chain = self._chain(run, title)
-            found.append((title, losses_of(run, chain)))
+            found.append((title, losses_of(run, chain, self.costs)))
             if chain.unfinished:
                 place = f" ({title})" if title else ""
                 endless.append(f"until the end of the run at {show(run.end_ps, 'ps')}{place}")
@@ -110,8 +119,8 @@ class LostTime(OneRunAPanel):
                 y=range(len(shown)),
                 orient="h",
                 hue=[cause for cause, _, _ in shown],
-                hue_order=(*CAUSES, NONE.cause),
-                palette=COLOURS[: len(CAUSES) + 1],
+                hue_order=(*CAUSES, *ITSELF, NONE.cause),
+                palette=COLOURS[: len(CAUSES) + len(ITSELF) + 1],
                 saturation=1,
                 width=0.7,
                 dodge=False,
@@ -121,14 +130,14 @@ class LostTime(OneRunAPanel):
             axes.set_title(title)
             axes.tick_params(axis="y", length=0)
             axes.grid(visible=False, axis="y")
-            axes.set_xlabel(label_axis("Lost", scale.label))
+            axes.set_xlabel(label_axis("Time" if self.costs else "Lost", scale.label))
         row[0].set_yticks(range(len(shown)), [_name(line) for line in shown])
         row[0].set_ylim(len(shown) - 0.4, -0.6)
         row[0].set_xlim(left=0)
         parts = [pd.DataFrame(losses or [NONE]).assign(panel=title) for title, losses in found]
         table = pd.concat(parts, ignore_index=True).rename(columns={"time": "lost_ps"})
         table = table if self.columns else table.drop(columns="panel")
-        notes = [NOTE]
+        notes = [NOTE, ALL] if self.costs else [NOTE]
         if endless:
             counted = "; ".join(endless)
             notes.insert(0, f"{self.traffic} did not end: what it lost {counted} is counted.")
@@ -162,11 +171,15 @@ class LostTime(OneRunAPanel):
         return f"{what} cost {self.traffic} most: {cost} of {of}{until}."
 
 
-def losses_of(run: RunTables, chain: Chain) -> list[Loss]:
-    """Return what a chain lost, by cause, place and collective, largest first."""
+def losses_of(run: RunTables, chain: Chain, costs: bool = False) -> list[Loss]:
+    """Return what a chain lost, by cause, place and collective, largest first.
+
+    costs: also the times of its messages and computations themselves, and no hosts that shared.
+    """
     sums: dict[tuple[str, str, str], float] = defaultdict(float)
     for cause, place, collective, time in _parts(run, chain):
-        sums[cause, place, collective] += time
+        if costs or cause not in ITSELF:
+            sums[cause, "" if costs and cause == "sharing" else place, collective] += time
     found = [Loss(*key, time) for key, time in sums.items() if time >= LEAST_PS]
     return sorted(found, key=lambda one: (-one.time, one))
 
@@ -186,6 +199,9 @@ def _parts(run: RunTables, chain: Chain) -> Iterator[Loss]:
                 yield Loss(cause, egress(place), one.collective, float(time))
         yield Loss("sharing", host, one.collective, float(one.losses.sharing))
         yield Loss("stragglers", host, one.collective, float(one.late))
+        lost = sum(one.losses.pauses.values()) + sum(one.losses.collisions.values())
+        yield Loss("messages", "", one.collective, one.took - lost - one.losses.sharing)
+        yield Loss("computing", "", "", float(one.computed - one.late))
 
 
 def _most_first(found: Iterable[Sequence[Loss]]) -> list[Line]:
@@ -198,7 +214,5 @@ def _most_first(found: Iterable[Sequence[Loss]]) -> list[Line]:
 
 
 def _name(line: Line) -> str:
-    cause, place, collective = line
-    if line == NONE.where:
-        return cause
-    return f"{cause}: {place}" + (f", {collective}" if collective else "")
+    cause, *where = line
+    return ": ".join(filter(None, [cause, ", ".join(filter(None, where))]))
