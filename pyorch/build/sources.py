@@ -35,10 +35,11 @@ SOURCE_SUFFIXES = (".cc", ".h", ".cmake", ".txt")
 _CODE = (".cc", ".h")
 #: The registration of a type in a source, and the modules that a CMakeLists.txt links.
 _TYPE = re.compile(r'\bTypeId\(\s*"(ns3::[\w:]+)"\s*\)')
+_LISTED_TESTS = re.compile(rb"\n *TEST_SOURCES\b[^)]*(?=\n\))")
 _NEEDED = re.compile(r"\$\{lib([\w-]+)\}")
 _DIGITS = 32  # of a module's digest, in hex
 #: Of a cache of prints: its version, changed with how code is read, and how many are kept.
-_PRINTS_FORMAT, _KEPT_PRINTS = b"2", 200
+_PRINTS_FORMAT, _KEPT_PRINTS = b"3", 200
 
 
 @dataclass(frozen=True)
@@ -195,10 +196,11 @@ def fingerprint(
 ) -> str:
     """Return the fingerprint of everything that can change a result, module by module.
 
-    That is the code in the modules' model/ and helper/, token by token, all CMake files, the
-    versions of ns-3 and of the compiler, and the flags. Comments, layout, places and times of the
-    files are not part of it, nor are the tests. base: the module that every run uses. cache: a file
-    that saves splitting code into tokens again. pyorch.base.fingerprint reads the text.
+    That is the code in the modules' model/ and helper/, token by token, all CMake files but their
+    lists of tests, the versions of ns-3 and of the compiler, and the flags. Comments, layout,
+    places and times of the files are not part of it, nor are the tests. base: the module that every
+    run uses. cache: a file that saves splitting code into tokens again. pyorch.base.fingerprint
+    reads the text.
     """
     common = hashlib.sha256()
     for part in (ns3, compiler, flags):
@@ -245,7 +247,8 @@ def _print_of(name: str, contents: Mapping[str, bytes]) -> ModulePrint:
             code = "\0".join(tokens(text)).encode(errors="surrogateescape")
             types.update(registered_types(text))
         else:
-            needs.update(_NEEDED.findall(data.decode(errors="replace")))
+            code = _LISTED_TESTS.sub(b"", data)
+            needs.update(_NEEDED.findall(code.decode(errors="replace")))
         _feed(digest, file.encode(), code)
     return ModulePrint(digest.hexdigest()[:_DIGITS], sorted(needs - {name}), sorted(types))
 

@@ -320,6 +320,10 @@ def test_fingerprint_is_of_content(project: Path, tmp_path: Path) -> None:
     source = project / "ns3-modules" / "demo" / "model" / "demo-counter.cc"
     os.utime(source, (1, 1))
     append(project / "ns3-modules" / "demo" / "test" / "demo-counter-test-suite.cc", "// more")
+    lists = project / "ns3-modules" / "demo" / "CMakeLists.txt"
+    text, suite = lists.read_text(), "test/demo-counter-test-suite.cc"
+    lists.write_text(text.replace(suite, f"{suite}\n    test/demo-more-test-suite.cc"))
+    assert lists.read_text() != text
     (project / "ns3-modules" / "demo" / "model" / "notes~").write_text("no source")
     assert fingerprint(project) == before
     assert fingerprint(copy_project(tmp_path / "elsewhere")) == before
