@@ -111,7 +111,7 @@ class Study:
         `Star(hosts=3, ...)`, or with tables as in a file. Lists have names in the plural: `traces`,
         `metrics`, `figures`, `expects`, `nodes`, `routes`, `faults`.
         """
-        from pyorch.files.model import ENTRIES
+        from pyorch.files.keys import ENTRIES
 
         self._paths = (paths or default_paths()).absolute()
         entries = traffic if isinstance(traffic, list | tuple) else [traffic]

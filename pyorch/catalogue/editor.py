@@ -1,6 +1,6 @@
 """The JSON schema of experiment files, by which editors complete, explain and check them.
 
-It is generated from pyorch.files.model, the registries of kinds and the built modules. Whatever
+It is generated from pyorch.files.keys, the registries of kinds and the built modules. Whatever
 depends on a whole setting, such as hosts that do not exist, or a key that a variant adds, is left
 to the loader: so the schema requires few keys, and refuses unknown ones.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from pyorch.files.entries import report_models
-from pyorch.files.model import EACH, ENTRIES, KEYS, WHOLE, ExperimentFile
+from pyorch.files.keys import EACH, ENTRIES, KEYS, WHOLE, ExperimentFile
 from pyorch.files.variants import EXTENDS
 from pyorch.network import topology
 from pyorch.setting.attributes import (

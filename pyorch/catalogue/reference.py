@@ -16,7 +16,7 @@ from pyorch.base.paths import Paths
 from pyorch.catalogue.schemes import Key, key_of
 from pyorch.catalogue.tables import recorded_tables
 from pyorch.files.entries import report_models
-from pyorch.files.model import ExperimentFile, NodeTable, SweepTable, VariantsTable
+from pyorch.files.keys import ExperimentFile, NodeTable, SweepTable, VariantsTable
 from pyorch.files.routes import RouteTable
 from pyorch.metrics import Metric
 from pyorch.metrics.base import BETTER_NUMBERS, unit_of_name

@@ -11,8 +11,8 @@ from typing import Any
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings, Path
 from pyorch.files.find import Document
+from pyorch.files.keys import SCENARIO, is_whole
 from pyorch.files.layers import SCHEMES
-from pyorch.files.model import SCENARIO, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.variants import EXTENDS, FILES, MODULES
 from pyorch.plan import read_seeds

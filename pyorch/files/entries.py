@@ -17,7 +17,7 @@ from pyorch import metrics
 from pyorch.base.errors import one_of, suggest
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import shortest
-from pyorch.files.model import ENTRIES, WHOLE
+from pyorch.files.keys import ENTRIES, WHOLE
 from pyorch.files.setting import Resolver, entries_of
 from pyorch.network.topology import Topology
 from pyorch.report import expect, figures

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 from pyorch.base.errors import Problem, UserError, suggest
 from pyorch.base.findings import Path, Place, dotted
 from pyorch.base.reading import MAX_TOML, is_file, read_toml, size_of
-from pyorch.files.model import EACH, ENTRIES
+from pyorch.files.keys import EACH, ENTRIES
 
 Places = dict[Path, Place]
 """Places of keys that are not at their own place in the file; nested keys follow them."""

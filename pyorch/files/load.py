@@ -18,8 +18,8 @@ from pyorch.base.findings import Findings, Path, Place, dotted
 from pyorch.base.paths import Paths, default_paths
 from pyorch.files.entries import resolve_entries
 from pyorch.files.find import Document, read_document
+from pyorch.files.keys import FIRST, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.files.layers import ADDED
-from pyorch.files.model import FIRST, KEYS, SCENARIO, TEXTS, is_whole
 from pyorch.files.patch import ONLY, Override, PatchError, chosen_overrides, flat, put, variants_of
 from pyorch.files.presets import read_presets
 from pyorch.files.schemes import CHAINS, environment

@@ -14,7 +14,7 @@ from pyorch.base.findings import Findings
 from pyorch.base.paths import default_paths
 from pyorch.base.units import MAX_TIME, shortest
 from pyorch.build.sources import MODULE_PATH_VARIABLE
-from pyorch.files.model import ENTRIES, KEYS, NEEDED, WHOLE
+from pyorch.files.keys import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.files.nodes import as_written, resolve_nodes
 from pyorch.files.routes import RouteTable, resolve_routes
 from pyorch.kinds import packages_of

@@ -17,9 +17,9 @@ from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.findings import Findings, Path, dotted
 from pyorch.base.paths import Paths
 from pyorch.build.sources import present_modules
+from pyorch.files.keys import Compared, is_whole
 from pyorch.files.layers import ADDED, SCHEMES, read_layers
 from pyorch.files.library import Library, scheme_files
-from pyorch.files.model import Compared, is_whole
 from pyorch.files.patch import PatchError, leaves, nest
 from pyorch.files.schemes import CHAINS, SchemeFile, read_scheme
 

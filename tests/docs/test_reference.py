@@ -18,7 +18,7 @@ from pyorch.catalogue.new_scheme import TEMPLATES, Names, fill
 from pyorch.catalogue.reference import reference_pages
 from pyorch.catalogue.tables import recorded_tables
 from pyorch.files.entries import report_models
-from pyorch.files.model import ExperimentFile
+from pyorch.files.keys import ExperimentFile
 from pyorch.network import topology
 from pyorch.setting.attributes import catalogue
 from pyorch.setting.canonical import FAULTS

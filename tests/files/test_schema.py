@@ -18,7 +18,7 @@ from pyorch.build import ensure_built, load_schema
 from pyorch.catalogue.editor import schema_of
 from pyorch.cli.schemes import schema as print_schema
 from pyorch.files.find import list_experiments, read_document
-from pyorch.files.model import ENTRIES, KEYS, NEEDED, TEXTS, WHOLE
+from pyorch.files.keys import ENTRIES, KEYS, NEEDED, TEXTS, WHOLE
 from pyorch.files.presets import read_presets
 from pyorch.setting.attributes import catalogue
 

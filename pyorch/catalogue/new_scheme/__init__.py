@@ -19,7 +19,7 @@ from pyorch.base.files import telling
 from pyorch.base.paths import Paths
 from pyorch.build.sources import Module, present_modules, registered_types
 from pyorch.build.toolchain import Ns3, find_ns3
-from pyorch.files.model import KEYS
+from pyorch.files.keys import KEYS
 from pyorch.setting.attributes import SECTIONS, kebab_case
 
 #: Kinds of schemes, as the option spells them, and the folders with their files.
