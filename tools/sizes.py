@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_415, "readers cli/bring.py"),
     _feature("runs for other tools", 590, "writers cli/export.py"),
-    _feature("traffic", 2_825, "traffic"),
+    _feature("traffic", 2_835, "traffic"),
     _feature("kinds of one's own, and add-ons", 330, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_660, "base"),
     _feature("a run", 1_120, "run"),
@@ -51,17 +51,17 @@ FEATURES = (
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
-    _feature("figures", 4_035, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_360, "report"),
+    _feature("figures", 4_045, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("reports: expectations, answer, page", 3_375, "report"),
     _feature("a plan and its picture", 490, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_285,
+        3_310,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
     _feature("explain", 2_390, "explain cli/explain.py"),
-    _feature("size", 1_425, "sizing cli/size.py"),
+    _feature("size", 1_450, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py"),
     _feature(
         "the pages of reference",
@@ -76,8 +76,8 @@ FEATURES = (
         1_430,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_145, "cli __main__.py"),
-    _feature("the deadlock laboratory", 5_350, "addons/lab"),
+    _feature("the command line", 1_150, "cli __main__.py"),
+    _feature("the deadlock laboratory", 5_495, "addons/lab"),
     _feature("jobs of ranks", 5_290, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""

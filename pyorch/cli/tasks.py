@@ -343,14 +343,15 @@ def size(
     b1: Annotated[
         str, "start of stage 1 of multi-stage GFC; default the largest inside the bound"
     ] = "",
+    gfc: Annotated[bool, "GFC's parameters, too; without asking with bm, b1 or its file"] = False,
 ) -> int:
-    """Size a switch: headroom, thresholds, GFC's parameters, lossless classes, and their TOML."""
+    """Size a switch: headroom, thresholds, lossless classes, GFC if asked for, and their TOML."""
     from pyorch.cli import size as module
 
     options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
     options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
     options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
-    options |= {"bm": bm, "b1": b1}
+    options |= {"bm": bm, "b1": b1, "gfc": "yes" if gfc else ""}
     return module.size(name, options)
 
 

@@ -36,7 +36,7 @@ DIGITS = 6
 class Pause:
     """A pause of the causal chain: `node` paused `peer` at a time [ps].
 
-    egress: the neighbour to which the frame that caused it was to go; "" if unknown.
+    egress: the neighbour to which most bytes of the ingress were to go; "" if unknown.
     is_of_host: a host paused its switch.
     """
 

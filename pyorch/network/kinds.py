@@ -139,7 +139,7 @@ class Line(_Chain):
 
 @topology("ring")
 class Ring(_Chain):
-    """Switches s0, s1, ... in a ring, with hosts on each."""
+    """Switches s0, s1, ... in a ring, with hosts on each: of two, h0 and h1 are those of s0."""
 
     switches: int = Field(ge=3, le=4096, description="Number of switches.")
 

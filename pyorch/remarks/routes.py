@@ -123,7 +123,7 @@ class Scene:
 
 def of_routes(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> list[Remark]:
     """Links that fail under fixed paths, and routes that no flow takes in any run."""
-    return [*_failures(scenes, specs), *_idle(scenes, specs)]
+    return [*_failures(scenes, specs), *_replaced(scenes), *_idle(scenes, specs)]
 
 
 def scenes_of(specs: Sequence[RunSpec]) -> list[Scene]:
@@ -208,6 +208,27 @@ def _hit(scene: Scene) -> Iterator[tuple[bool, str]]:
                 allowed = scene.setting.run.allow_loss
                 fails = "; in a lossless class, this fails the run unless run.allow_loss = true"
                 yield False, f"{text}there are lost{'' if allowed else fails}"
+
+
+def _replaced(scenes: Sequence[Scene]) -> Iterator[Remark]:
+    """Routes in place of which a later entry of the same time leads elsewhere, in all runs."""
+    lost: list[set[Route]] = []
+    for scene in scenes:
+        last: dict[tuple[str, str, int, int | None], Route] = {}
+        gone = set()
+        for route in scene.setting.routes:
+            at = route.switch, route.dst, route.at, route.until
+            if at in last and last[at].next != route.next:
+                gone.add(last[at])
+            last[at] = route
+        lost.append(gone)
+    always = set.intersection(*lost) if lost else set()
+    first = next((one for scene in scenes for one in scene.setting.routes if one in always), None)
+    if first:
+        what = f"{len(always)} routes of [[route]] have no effect, as later entries replace them: "
+        what += f"frames for {first.dst} do not go from {first.switch} to {first.next}"
+        why = "; included entries come first: delete the entries of the file itself that differ"
+        yield Remark("warning", what + why)
 
 
 def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]:

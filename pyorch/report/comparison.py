@@ -39,7 +39,8 @@ class Comparison:
 
     best: which variants are best, by metric, and what is not decided; "" without any. left: rows
     that are not shown. seeds: least and most draws behind a mean, where there is one. lost: frames
-    under variants that may lose some, and what was sent again; "" without such a variant.
+    under variants that may lose some, and what was sent again; "" without such a variant. slow:
+    variants that did not deadlock, but left most flows unfinished.
     """
 
     heads: Sequence[str]
@@ -48,6 +49,7 @@ class Comparison:
     left: int
     seeds: tuple[int, int]
     lost: str
+    slow: str = ""
 
     @property
     def marked(self) -> bool:
@@ -103,7 +105,21 @@ def comparison(
         left=len(parts) - len(rows),
         seeds=(min(draws), max(draws)),
         lost=_lost(data) if "variant" in keys else "",
+        slow=_slow(data) if "variant" in keys else "",
     )
+
+
+def _slow(data: ReportData) -> str:
+    """The variants that finished less than half of their flows without a deadlock."""
+    runs, parts = data.runs, []
+    if not {"flows_unfinished", "flows_finite", "deadlocked_at_end"} <= set(runs):
+        return ""
+    left = runs["flows_unfinished"] > runs["flows_finite"] / 2
+    for name, some in runs[left & (runs["deadlocked_at_end"] == 0)].groupby("variant", sort=False):
+        of = f"{int(some['flows_unfinished'].sum()):,} of {int(some['flows_finite'].sum()):,} flows"
+        parts.append(f"{name} ({of} in {len(some)} of {(runs['variant'] == name).sum()} runs)")
+    what = "no deadlock, but most flows were not finished at the end"
+    return f"Too slow: {what}: {'; '.join(parts)}." if parts else ""
 
 
 def _lost(data: ReportData) -> str:

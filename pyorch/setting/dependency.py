@@ -20,7 +20,7 @@ from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, find_cycle
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.canonical import Setting
-from pyorch.setting.tagger import is_lossless_cycle
+from pyorch.setting.tagger import has_rules, is_lossless_cycle
 from pyorch.traffic import base as traffic
 
 _Edges = dict[tuple[Egress, Egress], None]
@@ -87,22 +87,27 @@ def flow_cycle(setting: Setting, seed: int) -> FlowCycle:
     The routes are checked at the start and after every change of a route or a link, as each switch
     learns of it; the result is the first cycle found, a certain one in preference to a possible
     one, one within lossless classes in preference to any other. It is certain if none of its paths
-    depends on a choice.
+    depends on a choice. Frames wait for those of their own class, so that each class is judged
+    alone, or all together where a tagger changes classes.
     """
     network = topology.build(setting.topology)
     if SWITCH not in network.kinds:  # two hosts back to back
         return FlowCycle("none")
     flows = traffic.flows(setting.traffic, network, seed, setting.run.duration)
-    pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths)]
     free = np.ones(len(flows), dtype=bool)
     free[list(flows.paths)] = False
     diverted = {network.numbers[route.dst] for route in setting.routes}
     src, dst = flows.ends_on_network(network)
     free &= (src != dst) & (network.kinds[network.racks[src]] == SWITCH)
-    pairs = _different(network, src[free], dst[free], diverted)
-    used = set(flows.classes.tolist())
+    every = np.unique(flows.classes).tolist()
+    groups = []
+    for used in [every] if has_rules(setting) else [[cls] for cls in every]:
+        mine = np.isin(flows.classes, used)
+        pinned = [flows.paths[flow].tolist() for flow in sorted(flows.paths) if mine[flow]]
+        pairs = _different(network, src[free & mine], dst[free & mine], diverted)
+        groups.append((used, pinned, pairs))
     best = FlowCycle("none")
-    for since, ways in phases(setting, network):
+    for (since, ways), (used, pinned, pairs) in itertools.product(phases(setting, network), groups):
         certain, possible = _dependencies(network, pairs, pinned, ways)
         verdict: Verdict = "certain"
         cycle = _cycle(certain)

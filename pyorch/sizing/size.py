@@ -24,7 +24,8 @@ from pyorch.base.units import (
     whole,
 )
 from pyorch.network.topology import SWITCH, Topology
-from pyorch.setting.attributes import number, section_of
+from pyorch.setting.attributes import Catalogue, number, section_of
+from pyorch.setting.canonical import Setting
 from pyorch.setting.experiment import Experiment
 from pyorch.sizing import gfc
 from pyorch.sizing.asics import ASICS, SHIPPED, UNKNOWN
@@ -70,7 +71,8 @@ class Switch:
     name: whose it is. size: its buffer. lossy_pool: the part for lossy classes. classes: lossless
     ones. frames: sizes of frames, control delay. alpha: of dynamic thresholds. source: of the size.
     mask: which classes are lossless in an experiment; 0: not given. own_bm, own_b1: of GFC, where
-    they are not what the buffer leaves. asic: its chip, "" for none.
+    they are not what the buffer leaves. asic: its chip, "" for none. tells_gfc: whether it
+    tells GFC's parameters.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Switch:
     own_bm: int | None = None
     own_b1: int | None = None
     asic: str = ""
+    tells_gfc: bool = False
 
     @property
     def lossless(self) -> int:
@@ -256,7 +259,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     """
     given = {key: text for key, text in texts.items() if text}
     problems: list[Problem] = []
-    asic = given.pop("asic", "")
+    asic, asked = given.pop("asic", ""), bool(given.pop("gfc", ""))
     if asic in UNKNOWN:
         what = f"no source for the buffer, ports and rates of {asic} is known here"
         hint = "give --buffer, --ports and --rate"
@@ -287,6 +290,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     changed: dict[str, Any] = {"alpha": alpha} if alpha else {}
     changed |= {key: values[key] for key in ("classes", "lossy_pool") if key in values}
     changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
+    changed |= {"tells_gfc": True} if asked or {"bm", "b1"} & values.keys() else {}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
     rule = rule or _usual_rule(name, values, switch)
     switch = replace(switch, frames=_frames(switch.frames, values, rule), **changed)
@@ -371,13 +375,18 @@ def _of_chip(asic: str, values: Mapping[str, int]) -> Switch:
 
 def of_setting(experiment: Experiment) -> Switch:
     """Return the switch of the first setting of an experiment that needs the most headroom."""
-    point, types = experiment.points[0], cast("Any", experiment.types)
-    attributes = point.setting.attributes
+    point = experiment.points[0]
+    return of_run(experiment.name, point.setting, point.network, experiment.types)
+
+
+def of_run(name: str, setting: Setting, network: Topology, of: Catalogue | None) -> Switch:
+    """Return the switch of a run that needs the most headroom. of: the types of its attributes."""
+    types, attributes = cast("Any", of), setting.attributes
     buffer = section_of(types, attributes, "buffer") or {}
-    run = frames(types, attributes, point.setting.traffic)
+    run = frames(types, attributes, setting.traffic)
     mask = int(number(buffer["LosslessClasses"]))
     base = Switch(
-        name=experiment.name,
+        name=name,
         ports=(),
         size=int(number(buffer["Size"])),
         lossy_pool=int(number(buffer["LossyPool"])),
@@ -385,15 +394,16 @@ def of_setting(experiment: Experiment) -> Switch:
         mask=mask,
         frames=run,
         alpha=number(buffer["Alpha"]),
-        source=f"[buffer] size of {experiment.name}",
+        source=f"[buffer] size of {name}",
+        tells_gfc=any("gfc" in kind.lower() for kind in attributes),
     )
     found = [
         replace(base, name=f"{node} of {base.name}", ports=ports)
-        for node, ports in _switches(point.network)
+        for node, ports in _switches(network)
     ]
     if not found:
         what = "its first setting has no switch to size"
-        raise UserError([Problem(experiment.name, what, None, "choose another experiment")])
+        raise UserError([Problem(name, what, None, "choose another experiment")])
     return max(found, key=lambda switch: switch.headroom)
 
 
@@ -440,23 +450,26 @@ def _all_ports(switch: Switch) -> str:
 _DSH = "DSH, Background"
 _LEGEND = """\
 C rate, D delay of a cable, d control delay; L frame, Lw on the wire, Pw control frame on the wire
-DSH: ICDCS 2023; eta can lose frames, eta' is sufficient and what PFC sets aside
+eta can lose frames (DSH, ICDCS 2023), eta' is sufficient and what PFC sets aside; XOFF, static: all
+queues at once""".splitlines()
+_LEGEND_OF_GFC = """\
 GFC: Qian, Cheng, Zhang, Ren, SIGCOMM 2019; tau as the simulator reckons and warns by; its bounds
-are sufficient, not necessary; T period of credits, 65,535 B at C; m control frame, tau apart
-XOFF, static: all queues at once; PFC is the backstop above Bm""".splitlines()
+are sufficient, not necessary; T period of credits, 65,535 B at C; m control frame, tau apart; PFC
+is the backstop above Bm""".splitlines()
 
 
 def render(switch: Switch) -> str:
     """Return all that is known of a switch, as a text for people."""
     # how many lossless classes fit under each scheme
     rows: list[Sequence[str]] = [("lossless classes that fit", "", "a queue, besides its headroom")]
-    for scheme, label in SCHEMES.items():
+    for scheme, label in SCHEMES.items() if switch.tells_gfc else [("pfc", "PFC")]:
         count = switch.fitting(scheme)
         lacks = switch.least_size(scheme) - switch.size
         told = f", {_size(lacks)} too little for {switch.classes}" if lacks > 0 else ""
         rows.append((f"    {label}", str(count), f"{_size(switch.needs(scheme))}{told}"))
-    parts = [_head(switch), [*aligned(_rows(switch)), *_LEGEND], aligned(rows)]
-    parts += [_stage_lines(switch)] if switch.b1 >= 0 else []
+    legend = [*_LEGEND, *(_LEGEND_OF_GFC if switch.tells_gfc else ())]
+    parts = [_head(switch), [*aligned(_rows(switch)), *legend], aligned(rows)]
+    parts += [_stage_lines(switch)] if switch.tells_gfc and switch.b1 >= 0 else []
     parts.append(toml_lines(switch))
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -489,7 +502,6 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [("", "value", "formula", "source")]
     for ports in switch.ports:
         at = f" ({ports.label})" if len(switch.ports) > 1 else ""
-        tau = _time(switch.link(ports).latency)
         rows += [
             (f"eta{at}", _size(switch.eta(ports)), "2 (C D + L) + 3840 B", _DSH),
             (
@@ -499,10 +511,7 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
                 "derived",
             ),
             *_allowed_rows(switch, ports, at),
-            (f"tau{at}", tau, "2 Lw / C + 2 D + d + Pw / C", "recalled; derived"),
-            (f"C tau{at}", _size(switch.c_tau(ports)), "", ""),
         ]
-    bm = ("XOFF - 2 L", "derived") if switch.own_bm is None else ("as given", "--bm")
     alone, all_queues = (
         int(dynamic_threshold(switch.alpha, switch.shared, count)) for count in (1, switch.queues)
     )
@@ -529,6 +538,21 @@ def _rows(switch: Switch) -> list[Sequence[str]]:
             "alpha Bs / (1 + n alpha)",
             "derived",
         ),
+    ]
+    return rows + (_rows_of_gfc(switch) if switch.tells_gfc else [])
+
+
+def _rows_of_gfc(switch: Switch) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = []
+    for ports in switch.ports:
+        at = f" ({ports.label})" if len(switch.ports) > 1 else ""
+        tau = _time(switch.link(ports).latency)
+        rows += [
+            (f"tau{at}", tau, "2 Lw / C + 2 D + d + Pw / C", "recalled; derived"),
+            (f"C tau{at}", _size(switch.c_tau(ports)), "", ""),
+        ]
+    bm = ("XOFF - 2 L", "derived") if switch.own_bm is None else ("as given", "--bm")
+    rows += [
         ("Bm of GFC", _none(switch.bm), *bm),
         ("B0, conceptual GFC", _none(switch.b0), "Bm - 4 C tau", "GFC, theorem 4.1"),
         ("B0, time-based GFC", _none(switch.time_based_b0), "Bm - C T - C tau", "derived"),
@@ -639,8 +663,8 @@ def toml_lines(switch: Switch) -> list[str]:
         f"alpha = {switch.alpha}",
         f'xon_offset = "{switch.gap}B"',
     ]
-    if switch.b0 >= 0:
+    if switch.tells_gfc and switch.b0 >= 0:
         lines += ["", "[conceptual-gfc]", f'bm = "{switch.bm}B"', f'b0 = "{switch.b0}B"']
-    if switch.b1 >= 0:
+    if switch.tells_gfc and switch.b1 >= 0:
         lines += ["", "[multi-stage-gfc]", f'bm = "{switch.bm}B"', f'b1 = "{switch.b1}B"']
     return lines

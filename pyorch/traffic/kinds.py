@@ -153,13 +153,18 @@ class Cycle(_Routed):
 
 @traffic("ring")
 class Ring(_Routed):
-    """Flows around a ring: from every host to the first host `hops` switches further on.
+    """Flows around a ring: from every host to a host `hops` switches further on.
 
     Their paths follow the switches' numbers, even if the opposite direction is shorter. They start
     up to `jitter` after `start`; without `size` they never end.
     """
 
     hops: int = Field(default=2, ge=1, description="Switches from a flow's first to its last.")
+    to: Literal["first", "same"] = Field(
+        default="first",
+        description="The first host there, or the one at the same place: of two hosts a switch the "
+        "second sends to the second.",
+    )
 
     @override
     def resolve(self, check: Check) -> TrafficTable | None:
@@ -180,6 +185,11 @@ class Ring(_Routed):
                 what = f"a flow from {network.names[node]} would end at {network.names[end]}, "
                 what += "which has no host"
                 check.add("hops", what, "a ring with a host on each switch where a flow ends")
+                return None
+            here, there = (np.count_nonzero(network.racks[network.hosts] == s) for s in (node, end))
+            if self.to == "same" and here > there:
+                what = f"{network.names[node]} has {here} hosts and {network.names[end]} {there}"
+                check.add("to", what, 'as many hosts where a flow ends, or "first"')
                 return None
         self._check_links(check)
         return super().resolve(check)
@@ -202,12 +212,15 @@ class Ring(_Routed):
 
     def _around(self, network: Topology) -> list[Array]:
         switches = np.flatnonzero(network.kinds == SWITCH)
-        first = {int(network.racks[host]): host for host in network.hosts[::-1]}
+        hosts: dict[int, list[int]] = {}
+        for host in network.hosts.tolist():
+            hosts.setdefault(int(network.racks[host]), []).append(host)
         paths = []
         for host in network.hosts:
             place = int(np.searchsorted(switches, network.racks[host]))
             way = switches[(place + np.arange(self.hops + 1)) % len(switches)]
-            paths.append(np.array([host, *way, first[int(way[-1])]], dtype=np.uint32))
+            place = hosts[int(way[0])].index(host) if self.to == "same" else 0
+            paths.append(np.array([host, *way, hosts[int(way[-1])][place]], dtype=np.uint32))
         return paths
 
 

@@ -7,12 +7,14 @@ import io
 import itertools
 import shlex
 import subprocess
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import tomli_w
 
 import pyorch
 from pyorch import pipeline
@@ -151,6 +153,58 @@ def test_each_pause_of_the_chain_led_to_the_next(found: Explanation) -> None:
     assert not any(
         start <= first.time < end for start, end in held.get((first.node, first.egress), [])
     )
+
+
+def test_a_pause_is_laid_at_the_egress_that_holds_most(tmp_path: Path) -> None:
+    """By the queues: what an ingress holds, and what other egresses hold at most of it.
+
+    Routes lead around a ring of three clockwise, and each host sends two switches on, so that each
+    ingress holds frames for a link that is held back and for hosts that take them at once.
+    """
+    forced = [("s0", ["h4", "h5"], "s1"), ("s1", ["h0", "h1"], "s2"), ("s2", ["h2", "h3"], "s0")]
+    tables = ["deadlock", "queue", "egress", "pause_tree"]
+    content = {
+        "title": "Clockwise",
+        "flow_control": ["pfc"],
+        "run": {"duration": "5ms", "allow_loss": True, "stop_on_deadlock": True, "seeds": 3},
+        "topology": tomllib.loads(RING_OF_THREE)["topology"],
+        "buffer": {"size": "1MB", "lossy_pool": "0B"},
+        "traffic": [{"kind": "permutation", "shift": 4, "size": "2MB", "start_jitter": "1ms"}],
+        "route": [{"switch": at, "dst": dst, "next": to} for at, dst, to in forced],
+        "trace": [{"table": table} for table in tables],
+    }
+    file = tmp_path / "clockwise.toml"
+    file.write_text(tomli_w.dumps(content))
+    plan = pipeline.make_plan(str(file), paths=Paths(ROOT, tmp_path))
+    assert not LocalEngine(plan.store, 1).run(plan.specs, plan.build).left
+    decided = 0
+    for spec in plan.specs:
+        run = spec.hash(plan.build.fingerprint)
+        switches = {6, 7, 8}  # after the six hosts
+        queue, egress, parts, tree = (
+            plan.store.read_table(run, name)
+            for name in ("queue", "egress", "deadlock_part", "pause_tree")
+        )
+
+        def before(table: pd.DataFrame, node: int, time: int) -> dict[int, int]:
+            """The bytes of each port of a node, in the last row before a time."""
+            rows = table[(table["node"] == node) & (table["time_ps"] < time)]
+            return dict(rows.groupby("peer")["bytes"].last())
+
+        for pause in parts[parts["part"] == 2].itertuples():
+            held = before(queue, pause.node, pause.time_ps)[pause.peer]
+            left = before(egress, pause.node, pause.time_ps)
+            sure = [
+                peer
+                for peer in left
+                if held - sum(b for other, b in left.items() if other != peer) > held / 2
+            ]
+            if sure:
+                decided += 1
+                assert pause.egress_peer == sure[0]
+        final = tree[tree["node"].isin(switches) & (tree["end_ps"] == tree["end_ps"].max())]
+        assert set(final["cause_peer"]) <= switches  # not the hosts, which take all at once
+    assert decided >= 3
 
 
 def test_what_stands_behind_is_what_else_is_paused_at_the_end(found: Explanation) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -18,9 +19,11 @@ from hypothesis import strategies as st
 
 import pyorch
 from pyorch import pipeline
+from pyorch.addons.lab.commands.prevent import prevent_deadlocks
 from pyorch.addons.lab.cuts import Judged, fewest_links, fewest_turns, hitting_set
 from pyorch.addons.lab.prevent import prevent, prevent_run
 from pyorch.addons.lab.price import LostPairs
+from pyorch.addons.lab.split import split_of
 from pyorch.addons.lab.tags import Tags, fewest_classes, make_tags, tags_of
 from pyorch.addons.lab.updown import UpDown
 from pyorch.base.errors import UserError
@@ -33,6 +36,8 @@ from pyorch.network.topology import Topology
 from pyorch.setting.attributes import DEFAULTS
 from pyorch.setting.dependency import Ways, describe_cycle, flow_cycle
 from pyorch.setting.tagger import TAGGER, is_lossless_cycle
+from pyorch.traffic import base as traffic
+from pyorch.traffic.base import Scene
 from tests.forms import setting_of
 from tests.inputs import ROOT
 
@@ -308,10 +313,103 @@ def test_a_cycle_that_only_the_routes_have_is_found() -> None:
     assert (found.own.turns, found.shortest.turns) == (3, 0)
     assert (len(found.turn_cut.items), found.turn_cut.exact) == (1, True)
     assert found.link_cut is None
-    assert found.avoiding is None
+    at = triangle.numbers
+    assert found.avoiding == {(at["s2"], at["h1"]): at["s1"]}
+    assert "          these are s2 > s1 for h1\n" in str(found)
     assert str(found).splitlines()[-1].startswith("cheapest: up-down (--out FILE")
+    assert found.classes == 2
     less = prevent(triangle, entries=_entries(triangle, DETOURS[1:]))
     assert not less.cycles
+
+
+@st.composite
+def routed(draw: st.DrawFn) -> tuple[Topology, dict[tuple[int, int], int]]:
+    """A network with [[route]] entries that lead everywhere, on detours, without a loop."""
+    network = draw(networks())
+    racks = network.racks
+    entries = {}
+    for host in network.hosts.tolist():
+        links = nx.Graph((a, b) for a, b in network.links if not network.is_host(network.names[a]))
+        links.remove_nodes_from(network.hosts.tolist())
+        tree, rack = nx.Graph(), int(racks[host])
+        tree.add_node(rack)
+        while len(tree) < len(links):
+            edges = sorted(tuple(edge) for edge in nx.edge_boundary(links, tree))
+            near, node = draw(st.sampled_from(edges))
+            tree.add_edge(near, node)
+            entries[node, host] = near
+    return network, entries
+
+
+def _paths(network: Topology, entries: dict[tuple[int, int], int]) -> dict[Any, list[int]]:
+    """The switches from each switch to each host of another one, by entries alone."""
+    found = {}
+    for (start, host), _ in entries.items():
+        path = [start]
+        while path[-1] != network.racks[host]:
+            path.append(entries[path[-1], host])
+        found[start, host] = path
+    return found
+
+
+def _is_free(paths: Iterable[list[int]]) -> bool:
+    """Whether the turns of paths have no cycle."""
+    turns: nx.DiGraph[Any] = nx.DiGraph()
+    for path in paths:
+        turns.add_edges_from(itertools.pairwise(itertools.pairwise(path)))
+    return bool(nx.is_directed_acyclic_graph(turns))
+
+
+@settings(max_examples=60, deadline=None)
+@given(routed())
+def test_entries_in_place_of_given_ones_leave_no_cycle(
+    given_routes: tuple[Topology, dict[tuple[int, int], int]],
+) -> None:
+    """Followed hop by hop; and the bounces of given routes, one by one."""
+    network, entries = given_routes
+    found = prevent(network, entries=entries)
+    paths = _paths(network, entries)
+    assert bool(found.cycles) != _is_free(paths.values())
+    bounces = [
+        max(
+            sum(up and not before for before, up in itertools.pairwise(map(order.is_up, hops)))
+            for hops in (list(itertools.pairwise(path)) for path in paths.values())
+        )
+        for order in (UpDown.by_tiers(network), UpDown.of(network))
+    ]
+    assert found.classes == 1 + min(bounces)
+    assert found.classes > 1 or not found.cycles
+    if found.avoiding is not None:
+        assert _is_free(_paths(network, {**entries, **found.avoiding}).values())
+        assert bool(found.avoiding) == bool(found.cycles)
+
+
+@settings(max_examples=40, deadline=None)
+@given(routed())
+def test_flows_split_over_classes_have_no_cycle_in_any(
+    given_routes: tuple[Topology, dict[tuple[int, int], int]],
+) -> None:
+    """By the paths of the pairs of each class; every pair of switches is in one class."""
+    network, entries = given_routes
+    ends = list(itertools.permutations(network.hosts.tolist(), 2))
+    messages = [{"src": network.names[a], "dst": network.names[b], "size": "1KB"} for a, b in ends]
+    findings = Findings("x")
+    entry = {"kind": "messages", "class": 3, "messages": messages}
+    form = traffic.resolve(entry, findings, ("traffic", "0"), Scene(network, ROOT, ROOT, 10**9))
+    assert form is not None, findings.problems
+    flows = traffic.flows([form], network, 1, 10**9)
+    split = split_of(Judged(network, entries).routes(), flows, 3, 8)
+    assert split is not None
+    every = [pair for part in split.parts for pair in part]
+    assert sorted(every) == sorted((int(network.racks[a]), int(network.racks[b])) for a, b in ends)
+    paths = {
+        (start, int(network.racks[host])): path
+        for (start, host), path in _paths(network, entries).items()
+    }
+    for part in split.parts:
+        assert _is_free([paths[pair] for pair in part])
+    assert (len(split.parts) == 1) == _is_free(paths.values())
+    assert split.mask == sum(8 << number for number in range(len(split.parts)))
 
 
 @settings(max_examples=20, deadline=None)
@@ -370,7 +468,7 @@ def test_what_a_ring_of_four_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LostPairs(2, 1, 12).words.endswith(", 2 keep only a longer path and 1 keeps no path")
     assert "price: headroom for 2 classes instead of 1; all paths remain" in text
     assert "no [[route]] entries were found that avoid them" in text
-    assert text.splitlines()[-1].startswith("cheapest: classes (--tags FILE writes the rules), by ")
+    assert text.splitlines()[-1] == "cheapest: classes (--tags FILE writes the rules)"
     assert repr(found) == text
     monkeypatch.setattr(type(found), "lines", lambda _: iter(["a -> b", "c & d"]))
     assert found._repr_html_() == "<pre>a -&gt; b\nc &amp; d</pre>"
@@ -496,13 +594,16 @@ def test_flows_of_several_lossless_classes_get_no_rules() -> None:
 
 
 @pytest.mark.cpp
-@pytest.mark.parametrize("cure", [False, True])
-def test_the_oracle_sees_the_cycle_that_only_the_routes_have(cure: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cure", ["", "out", "avoid", "tags", "split"])
+def test_the_oracle_sees_the_cycle_that_only_the_routes_have(
+    cure: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Two hosts of each switch send to the same host around the triangle: each link is overloaded.
 
-    With the routes of --out, which replace the detours, there is no deadlock.
+    With any cure there is no deadlock and no flow starves, though lossy classes have no buffer.
     """
     hosts = [f"h{number}" for number in range(6)]
+    sinks = hosts[4:] + hosts[:4]
     content: dict[str, Any] = {
         "title": "Detours",
         "flow_control": ["pfc"],
@@ -515,30 +616,59 @@ def test_the_oracle_sees_the_cycle_that_only_the_routes_have(cure: bool, tmp_pat
             "delay": "1us",
         },
         "port": {"queue_service": "fifo"},
-        "buffer": {"threshold": "static", "xoff": "60KB", "xon": "57KB"},
+        "buffer": {"threshold": "static", "xoff": "60KB", "xon": "57KB", "lossy_pool": "0B"},
         "queue_pair": {"retransmit": "none"},
         "route": [
             {"switch": "s0", "dst": ["h4", "h5"], "next": "s1"},
             {"switch": "s1", "dst": ["h0", "h1"], "next": "s2"},
             {"switch": "s2", "dst": ["h2", "h3"], "next": "s0"},
         ],
-        "traffic": [{"kind": "greedy", "src": hosts, "dst": hosts[4:] + hosts[:4]}],
+        "traffic": [{"kind": "greedy", "src": hosts, "dst": sinks}],
     }
     paths = Paths(ROOT, tmp_path)
     file = tmp_path / "detours.toml"
     file.write_text(tomli_w.dumps(content))
+    if cure in ("out", "avoid", "tags"):
+        assert prevent_deadlocks(str(file), **{cure: str(tmp_path / "r.toml")}) == 0
+        told = capsys.readouterr().out
+        assert ("in place of its [[route]] entries" in told) == (cure != "tags")
+        del content["title"]
+        gone: dict[str, Any] = {} if cure == "tags" else {"route": []}
+        content = {"title": "Detours", "include": ["r.toml"], **content, **gone}
     found = pyorch.Study.load(file, paths=paths).prevent()
     assert found.cycles
     assert found.fixed is None
-    if cure:
-        file.write_text(tomli_w.dumps({**content, "route": found.updown.routes()}))
-        assert not pyorch.Study.load(file, paths=paths).prevent().cycles
+    assert found.split is not None
+    assert f"split:    {found.split.words}" in str(found)
+    assert "lossless classes, flows from s2 to s1 in class 4" in found.split.words
+    if cure == "split":
+        assert 'lossless_classes = 24, port.class_service = "dwrr"' in found.split.how
+        content["buffer"]["lossless_classes"] = 24
+        content["port"]["class_service"] = "dwrr"
+        parts = ((3, slice(0, 4)), (4, slice(4, 6)))
+        content["traffic"] = [
+            {
+                "kind": "greedy",
+                "class": cls,
+                "src": hosts[some],
+                "dst": sinks[some],
+            }
+            for cls, some in parts
+        ]
+    file.write_text(tomli_w.dumps({key: value for key, value in content.items() if value != []}))
+    cured = pyorch.Study.load(file, paths=paths).prevent()
+    assert bool(cured.cycles) == (cure not in ("out", "avoid"))
+    assert cured.apart == ((3, 4) if cure == "split" else ())
+    assert bool(cured.is_broken) == (cure == "tags")
+    assert ("cannot deadlock in a cycle" in str(cured)) == (cure in ("tags", "split"))
     plan = pipeline.make_plan(str(file), paths=paths)
     from pyorch.engine import LocalEngine
 
     assert not LocalEngine(plan.store, 1).run(plan.specs, plan.build).left
-    summary = plan.store.read_summary(plan.specs[0].hash(plan.build.fingerprint))["summary"]
-    assert summary["deadlocked"] == int(not cure)
+    run = plan.specs[0].hash(plan.build.fingerprint)
+    assert plan.store.read_summary(run)["summary"]["deadlocked"] == int(not cure)
+    delivered = plan.store.read_table(run, "flow")["delivered_bytes"]
+    assert (delivered > 1_000_000).all() == bool(cure)
 
 
 @pytest.mark.cpp

@@ -115,3 +115,22 @@ def test_schemes_that_may_lose_frames_say_how_many() -> None:
         "6 under Breaker, which sent 0.03 % of its bytes again."
     )
     assert compared({"A": BASE, "B": BASE}).lost == ""
+
+
+def test_schemes_without_a_deadlock_that_finish_nothing_are_said_to_be_too_slow() -> None:
+    """Neither those that deadlock nor those that finish most flows; counted run by run."""
+    counts = {"PFC": (5, 1), "GFC": (5, 0), "CBFC": (2, 0), "IRN": (0, 0)}
+    rows = [
+        {"hash": f"{name}{seed}", "variant": name, "seed": seed, "tail": 1.0}
+        | {"flows_unfinished": left - (seed == 3 and left), "flows_finite": 6}
+        | {"deadlocked_at_end": stuck}
+        for name, (left, stuck) in counts.items()
+        for seed in (1, 2, 3)
+    ]
+    found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
+    assert found is not None
+    assert found.slow == (
+        "Too slow: no deadlock, but most flows were not finished at the end: "
+        "GFC (10 of 12 flows in 2 of 3 runs)."
+    )
+    assert compared({"A": BASE, "B": BASE}).slow == ""

@@ -1522,11 +1522,30 @@ def test_a_pause_tree_of_a_circle_names_everybody_once() -> None:
     assert lines[0].paused == sum(line.paused for line in lines[1:])
 
 
+@pytest.mark.drawing
 def test_variants_of_several_settings_are_not_mixed() -> None:
-    """What varies besides the variant must be fixed."""
-    entry = {"name": "v", "kind": "variants", "metrics": ["queue_mean"]}
-    with pytest.raises(FigureError, match="load, response varies, too: fix it with 'where'"):
-        draw(entry, sweep(2))
+    """What varies besides the variant has bars of its own, with the means of its runs alone."""
+    entry = {"name": "v", "kind": "variants", "metrics": ["peak_queue_bytes"]}
+    specs = sweep(2)
+    found = draw(entry, specs).data.set_index("variant")["mean"]
+    store = make_store(specs)
+    own = store.collect(specs, "").groupby(["variant", "load", "response"])["peak_queue_bytes"]
+    expected = {
+        f"{variant}, load {load}, response {response}": value
+        for (variant, load, response), value in own.mean().items()
+    }
+    assert len(expected) == 18
+    assert dict(found) == pytest.approx(expected)
+
+
+def test_more_bars_than_fit_are_refused_before_the_run() -> None:
+    """With what to do about it."""
+    figure = MODELS["variants"].model_validate({"name": "v", "kind": "variants", "metrics": ["m"]})
+    specs = [make_spec("PFC", 1, load=number / 100) for number in range(61)]
+    store = make_store(specs)
+    data = ReportData(store, store.collect(specs, ""), {spec.hash(""): spec for spec in specs})
+    with pytest.raises(FigureError, match="61 bars, of which 60 fit, as load varies, too: fix it"):
+        figure.check_layout(data)
 
 
 @pytest.mark.drawing

@@ -139,7 +139,7 @@ def test_the_mask_of_classes_does_not_read_as_a_count(classes: str, line: str) -
 def test_the_toml_is_accepted_and_the_simulator_agrees(tmp_path: Path, delay: str) -> None:
     """Pasted into a study it runs without a warning, with the same headroom; a larger B1 warns."""
     switch = size.read_switch(
-        "", {"asic": "tomahawk", "delay": delay, "classes": "2"}, load_experiment
+        "", {"asic": "tomahawk", "delay": delay, "classes": "2", "gfc": "yes"}, load_experiment
     )
     pasted = "\n".join(size.toml_lines(switch))
     file = tmp_path / "sized.toml"
@@ -166,7 +166,9 @@ def test_the_command(tmp_path: Path) -> None:
     done = _invoke("size", "--asic", "tomahawk", "--classes", "2")
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 110
-    assert "[multi-stage-gfc]" in done.stdout
+    assert "gfc]" not in done.stdout
+    assert len(done.stdout.split()) < 340
+    assert "[multi-stage-gfc]" in _invoke("size", "--gfc").stdout
     small = _invoke("size", "--buffer", "1MB")
     assert small.returncode == 2
     assert "Traceback" not in small.stderr

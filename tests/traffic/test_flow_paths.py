@@ -324,3 +324,19 @@ def test_completion_at_the_sender_needs_a_run_that_waits_for_it(tmp_path: Path) 
     what = "runs end when the last message is received, before its ACK is back"
     assert [place.split(": ")[-1] for place, _ in told] == ["metric[1].until", "metric[2].until"]
     assert {text for _, text in told} == {what}
+
+
+def test_a_ring_leads_to_the_first_host_or_to_the_one_at_the_same_place() -> None:
+    """Host i of a switch of two is h(2 s + i); a switch with fewer hosts has no such place."""
+    ring = network(kind="ring", switches=3, hosts_per_switch=2)
+    for to in ("first", "same"):
+        flows = make({"kind": "ring", "to": to}, ring)
+        ends = [2 * ((host // 2 + 2) % 3) + (host % 2 if to == "same" else 0) for host in range(6)]
+        assert flows.dst.tolist() == ends
+        assert [path[-1] for path in flows.paths.values()] == ends
+    links = [["s0", "s1"], ["s1", "s2"], ["s2", "s0"], ["h0", "s0"], ["h1", "s0"], ["h2", "s2"]]
+    table = [{"between": pair} for pair in [*links, ["h3", "s1"]]]
+    hosts, switches = ([f"{kind}{n}" for n in range(count)] for kind, count in (("h", 4), ("s", 3)))
+    uneven = network(kind="explicit", hosts=hosts, switches=switches, links=table)
+    _, told = resolve({"kind": "ring", "to": "same"}, uneven)
+    assert told == ["x.toml: traffic[0].to: s0 has 2 hosts and s2 1"]

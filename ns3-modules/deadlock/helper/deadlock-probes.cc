@@ -79,7 +79,7 @@ class DeadlockProbe : public observe::Probe
         auto* time = parts.Add<int64_t>("time_ps");
         // of a pause: 0 an earlier one, 1 congestion, 2 a host
         auto* reason = parts.Add<uint8_t>("reason");
-        // where the frame that was too much was to go; -1: unknown
+        // where most bytes of the ingress were to go; -1: unknown
         auto* egress = parts.Add<int64_t>("egress_peer");
         const auto addPart = [&](uint8_t what,
                                  std::size_t at,

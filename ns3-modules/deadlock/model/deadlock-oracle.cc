@@ -33,10 +33,13 @@ DeadlockOracle::DeadlockOracle(const std::vector<Ptr<lossless::FabricNode>>& nod
     for (const auto& node : m_nodes)
     {
         node->SetObserver(this);
+        bool pauses = false;
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
-            m_pools = m_pools || node->GetPort(port).GetChain().HasXoffListeners();
+            pauses = pauses || node->GetPort(port).GetChain().HasXoffListeners();
         }
+        m_pools = m_pools || pauses;
+        node->KeepFeeds(pauses && node->IsSwitch());
     }
 }
 
@@ -51,6 +54,7 @@ DeadlockOracle::Rest()
     for (const auto& node : m_nodes)
     {
         node->SetObserver(nullptr);
+        node->KeepFeeds(false);
     }
 }
 
@@ -321,8 +325,10 @@ DeadlockOracle::NotifyPressure(const Port& ingress, uint16_t egress, uint8_t cls
     const auto lock = eventloop::CellLoop::Lock(m_mutex);
     m_announced = true;
     uint32_t& last = m_pressure[m_test.PlaceOf(ingress.GetNodeId(), ingress.GetIndex(), cls)];
-    const uint32_t pause =
-        MakePause(ingress.GetNodeId(), ingress.GetIndex(), cls, Cause{egress, leaves});
+    const uint32_t pause = MakePause(ingress.GetNodeId(),
+                                     ingress.GetIndex(),
+                                     cls,
+                                     LargestEgress(ingress, cls, Cause{egress, leaves}));
     m_pauses.Use(pause);
     m_pauses.Drop(last);
     last = pause;
@@ -646,6 +652,42 @@ DeadlockOracle::FindEpisode(uint32_t node, uint16_t port, uint8_t cls)
 
 // ---- Causes
 
+std::array<int64_t, N_CLASSES>
+DeadlockOracle::BytesAt(const Port& egress, uint16_t ingress, uint8_t cls)
+{
+    std::array<int64_t, N_CLASSES> bytes{};
+    for (std::size_t queue = 0; queue < egress.GetQueues().size(); ++queue)
+    {
+        egress.GetQueues()[queue].ForEach([&](const lossless::Frame& frame) {
+            const bool mine = frame.ingress == ingress && frame.ingressClass == cls;
+            bytes[queue % N_CLASSES] += mine ? frame.bytes : 0;
+        });
+    }
+    return bytes;
+}
+
+DeadlockOracle::Cause
+DeadlockOracle::LargestEgress(const Port& ingress, uint8_t cls, const Cause& arriving) const
+{
+    // The frame that exceeds the threshold is often for an egress that sends at once: what fills
+    // the ingress is what it holds most of.
+    const lossless::FabricNode& node = *m_nodes[ingress.GetNodeId()];
+    const lossless::FeedMap* feeds = arriving.egress == NO_PORT ? nullptr : node.GetFeeds();
+    const uint16_t largest = feeds ? feeds->FindLargest(ingress.GetIndex(), cls) : NO_PORT;
+    if (largest == NO_PORT)
+    {
+        return arriving;
+    }
+    Cause cause{largest, cls};
+    if (node.GetRoles().ChangesClasses())
+    {
+        const auto bytes = BytesAt(node.GetPort(largest), ingress.GetIndex(), cls);
+        const auto most = std::max_element(bytes.begin(), bytes.end());
+        cause.cls = *most > 0 ? static_cast<uint8_t>(most - bytes.begin()) : arriving.cls;
+    }
+    return cause;
+}
+
 DeadlockOracle::Cause
 DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
 {
@@ -653,15 +695,7 @@ DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
     std::pair<bool, int64_t> most{false, 0};
     for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)
     {
-        const Port& port = m_nodes[node]->GetPort(index);
-        std::array<int64_t, N_CLASSES> bytes{}; // by egress class
-        for (std::size_t queue = 0; queue < port.GetQueues().size(); ++queue)
-        {
-            port.GetQueues()[queue].ForEach([&](const lossless::Frame& frame) {
-                const bool mine = frame.ingress == ingress && frame.ingressClass == cls;
-                bytes[queue % N_CLASSES] += mine ? frame.bytes : 0;
-            });
-        }
+        const auto bytes = BytesAt(m_nodes[node]->GetPort(index), ingress, cls);
         for (uint8_t leaves = 0; leaves < N_CLASSES; ++leaves)
         {
             const std::pair<bool, int64_t> here{StateOf(node, index, leaves).held, bytes[leaves]};

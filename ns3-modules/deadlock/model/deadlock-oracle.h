@@ -12,6 +12,7 @@
 #include "ns3/lossless-event.h"
 #include "ns3/lossless-port-observer.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -35,7 +36,7 @@ namespace deadlock
  * notified of these events, searches along held classes only, from the class concerned, and calls
  * DeadlockAnalyzer when a cycle closes and as long as there is one. The time of formation is thus
  * that of the event that made the deadlock certain, and a frame costs no more than testing a bit
- * when it joins or leaves a queue.
+ * when it joins or leaves a queue, and FeedMap in switches that pause.
  *
  * An *episode* of a cyclic deadlock belongs to a core (DeadlockAnalyzer::FindCores): it starts with
  * a core none of whose queues belongs to a current episode, owns these queues and those that join
@@ -44,7 +45,7 @@ namespace deadlock
  * a first queue waits for a host that pauses forever, and ends when none does.
  *
  * *The causal chain* goes back in time from the pause that closed the cycle: a port pauses its peer
- * because of frames for one egress (that of the frame that exceeded the threshold); if that egress
+ * because of frames for one egress, that for which the ingress holds most bytes; if that egress
  * was held back then, its pause is the cause; otherwise, or at a host, the chain starts there: that
  * pause is the initial trigger. Schemes without pauses (credits) count as pausing when the peer
  * runs out of credit, because of the egress that holds most of the frames from the peer, preferably
@@ -177,7 +178,7 @@ class DeadlockOracle : public lossless::PortObserver
         bool core{false};     //!< all of its queues are in the core of an episode
     };
 
-    /// Egress of a frame behind a pause.
+    /// Egress of the frames behind a pause.
     struct Cause
     {
         uint16_t egress; //!< port; NO_PORT: the node itself is the cause
@@ -212,6 +213,10 @@ class DeadlockOracle : public lossless::PortObserver
     bool IsAnyOpen() const;
     uint32_t PauseOf(const DeadlockAnalyzer::Queue& queue) const;
     std::vector<Pause> ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) const;
+    static std::array<int64_t, lossless::N_CLASSES> BytesAt(const lossless::Port& egress,
+                                                            uint16_t ingress,
+                                                            uint8_t cls);
+    Cause LargestEgress(const lossless::Port& ingress, uint8_t cls, const Cause& arriving) const;
     Cause FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
     void TellHold(const DeadlockAnalyzer::Side& side) const;
     uint32_t MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause& cause);

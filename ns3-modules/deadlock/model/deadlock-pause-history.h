@@ -39,7 +39,7 @@ class PauseHistory
         int64_t time;    //!< when it was triggered: its queue reached the threshold (ps)
         uint32_t node;   //!< node that paused
         uint16_t port;   //!< its port towards the paused peer
-        uint16_t egress; //!< egress port of the frame that exceeded the threshold, or NO_PORT
+        uint16_t egress; //!< egress port for which it held most bytes, or NO_PORT
         uint8_t cls;     //!< class
         Reason reason;   //!< reason
     };

@@ -360,6 +360,15 @@ FabricNode::Reclass(Frame* frame, uint8_t cls)
     m_ports[frame->egress]->Enqueue(frame);
 }
 
+void
+FabricNode::KeepFeeds(bool kept)
+{
+    if (!m_roles.HasFeedReaders())
+    {
+        m_feeds = kept ? std::make_unique<FeedMap>(GetNPorts()) : nullptr;
+    }
+}
+
 const FeedMap*
 FabricNode::GetFeeds() const
 {

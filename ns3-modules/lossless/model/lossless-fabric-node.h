@@ -173,7 +173,11 @@ class FabricNode : public PortOwner
     /// @param frame the frame.
     void Take(Frame* frame);
 
-    /// Which ingress feeds which egress. @return the map, or nullptr if no agent needs it.
+    /// Keep the map of which ingress feeds which egress, or not, for something else than an agent.
+    /// Precondition: nothing is charged.
+    /// @param kept whether to keep it; agents that need it have it in any case.
+    void KeepFeeds(bool kept);
+    /// Which ingress feeds which egress. @return the map, or nullptr if nothing needs it.
     const FeedMap* GetFeeds() const;
 
     /// The routes of the fabric. @return routes.

@@ -253,6 +253,37 @@ def entries_without(routes: Routes, turns: Collection[Turn]) -> dict[tuple[int, 
     return found
 
 
+def entries_instead(judged: Judged, turns: Collection[Turn]) -> dict[tuple[int, int], int] | None:
+    """Return next hops that keep all frames off some turns, also in place of [[route]] entries.
+
+    Where those of `judged` for a host leave no other way, frames to it take shortest paths. None:
+    none were found, or there would be other cycles.
+    """
+    found = entries_without(judged.routes(), turns)
+    if found is not None or not judged.entries:
+        return found
+    shut, routes, network = set(turns), judged.routes(), judged.network
+    bound = set[int]()
+    for end, hops in enumerate(routes.hops):
+        left = _left(hops, routes.rack(end), shut)
+        starts = set(routes.hosts) - {routes.rack(end)}
+        if left is None or not all(left[start] for start in starts):
+            bound.update(routes.ends[end])
+    kept = {at: near for at, near in judged.entries.items() if at[1] not in bound}
+    free = Judged(network, kept).routes()
+    more = entries_without(free, turns)
+    if more is None:
+        return None
+    near_of = {host: hops for ends, hops in zip(free.ends, free.hops, strict=True) for host in ends}
+    changed = {
+        (node, host): near_of[host][node][host % len(near_of[host][node])]
+        for node, host in judged.entries
+        if host in bound and near_of[host][node]
+    }
+    found = {**changed, **more}
+    return None if find_cycle(Judged(network, {**judged.entries, **found}).graph()) else found
+
+
 def _left(
     hops: Mapping[int, Sequence[int]], rack: int, shut: Collection[Turn]
 ) -> dict[int, list[int]] | None:

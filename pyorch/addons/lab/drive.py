@@ -98,17 +98,22 @@ class Routes:
     def dependencies(self) -> nx.DiGraph[Egress]:
         """The turns of all routes between hosts on different switches."""
         graph: nx.DiGraph[Egress] = nx.DiGraph()
-        for end, hops in enumerate(self.hops):
-            passed = {switch for switch in self.hosts if switch != self.rack(end)}
-            waiting = sorted(passed)
-            while waiting:
-                node = waiting.pop()
-                for near in hops[node]:
-                    graph.add_edges_from(((node, near), (near, far)) for far in hops[near])
-                    if near not in passed:
-                        passed.add(near)
-                        waiting.append(near)
+        for end in range(len(self.ends)):
+            graph.add_edges_from(self.turns(end, set(self.hosts) - {self.rack(end)}))
         return graph
+
+    def turns(self, end: int, starts: Collection[int]) -> dict[tuple[Egress, Egress], None]:
+        """The turns of the routes from some switches to a group of hosts, in a fixed order."""
+        hops, passed, waiting = self.hops[end], set(starts), sorted(starts)
+        found: dict[tuple[Egress, Egress], None] = {}
+        while waiting:
+            node = waiting.pop()
+            for near in hops[node]:
+                found |= dict.fromkeys(((node, near), (near, far)) for far in hops[near])
+                if near not in passed:
+                    passed.add(near)
+                    waiting.append(near)
+        return found
 
     def cycles(self, most: int) -> list[Cycle]:
         """Cycles of dependencies, the shortest ones first: a shortest one through each egress."""

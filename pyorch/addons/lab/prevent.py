@@ -19,15 +19,16 @@ from pyorch.addons.lab.cuts import (
     Cut,
     Judged,
     Turn,
-    entries_without,
+    entries_instead,
     fewest_links,
     fewest_turns,
     name_of_turn,
 )
-from pyorch.addons.lab.drive import Cycle, Entries, refuse_bundles
+from pyorch.addons.lab.drive import Cycle, Entries, refuse_bundles, route_tables
 from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
-from pyorch.addons.lab.tags import MOST_CLASSES, tags_of
-from pyorch.addons.lab.updown import UpDown, most_bounces, orders
+from pyorch.addons.lab.split import Split, split_of
+from pyorch.addons.lab.tags import MOST_CLASSES, fewest_classes, tags_of
+from pyorch.addons.lab.updown import UpDown
 from pyorch.base.errors import Problem, UserError, one_of, suggest
 from pyorch.base.lazy import nx
 from pyorch.network import topology
@@ -35,9 +36,11 @@ from pyorch.network.cycles import Egress, ShortestPaths, route_dependencies
 from pyorch.network.topology import Topology
 from pyorch.notebook import Readable
 from pyorch.plan import RunSpec
+from pyorch.report.quantities import show
 from pyorch.setting.attributes import Catalogue
-from pyorch.setting.dependency import ways_at_start
+from pyorch.setting.dependency import flow_cycle, ways_at_start
 from pyorch.setting.tagger import has_rules, is_lossless_cycle
+from pyorch.sizing.size import of_run
 from pyorch.traffic import base as traffic
 
 MOST_CYCLES = 10_000
@@ -46,6 +49,7 @@ SHOWN_CYCLES, SHOWN = 3, 8
 """Maximum number of cycles, and of turns or links, that are listed."""
 BELOW = " " * 10
 PRICE = f"{BELOW}price: "
+BROKEN = "tagger:   the run's rules break them: no lossless class has a cycle"
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ class Prevention(Readable):
     updown: up-down routing. classes: number of lossless classes needed for tagging, with a change
     of class at each turn from down to up; no_tags: why a run cannot use them, "" if it can.
     is_broken: whether the rules of the run's own tagger break all cycles, None without a tagger.
+    split: its flows divided over classes, None if they are. apart: their several lossless classes,
+    if none has a cycle. headroom: what each class takes in a switch, for people.
     """
 
     judged: Judged
@@ -112,6 +118,9 @@ class Prevention(Readable):
     flows: int = 0
     no_tags: str = ""
     is_broken: bool | None = None
+    split: Split | None = None
+    apart: tuple[int, ...] = ()
+    headroom: str = ""
 
     @property
     def network(self) -> Topology:
@@ -138,8 +147,8 @@ class Prevention(Readable):
 
     @cached_property
     def avoiding(self) -> Entries | None:
-        """Next hops, besides those of `judged`, that avoid `turn_cut`; None if none were found."""
-        return entries_without(self.judged.routes(), self.turn_cut.items)
+        """Next hops, laid over those of `judged`, that avoid `turn_cut`; None: none were found."""
+        return entries_instead(self.judged, self.turn_cut.items)
 
     @cached_property
     def price_of_avoiding(self) -> Price | None:
@@ -160,6 +169,8 @@ class Prevention(Readable):
         ]
         if not self.no_tags and self.classes <= MOST_CLASSES:
             found.append(("classes", "--tags FILE writes the rules", own, self.classes))
+        if self.split and self.own.cycles:
+            found.append(("split", self.split.how, own, len(self.split.parts)))
         changes = [
             Change(name, how, price, classes) for name, how, price, classes in found if price
         ]
@@ -175,8 +186,10 @@ class Prevention(Readable):
             yield f"cycles:   {turns_of} the routes at the start: {hops}"
         else:
             yield f"cycles:   {turns_of} the shortest paths"
-        if self.is_broken:
-            yield "tagger:   the run's rules break them: no lossless class has a cycle"
+        if self.is_broken or self.apart:
+            classes = ", ".join(map(str, self.apart))
+            apart = f"split:    the run's flows are in classes {classes}, of which none has a cycle"
+            yield apart if self.apart else BROKEN
             yield f"cheapest: {self._cheapest}"
             return
         yield from self.own.listed(network, SHOWN_CYCLES)
@@ -198,9 +211,18 @@ class Prevention(Readable):
         yield f"classes:  {self.classes} lossless, {classes}"
         if self.no_tags:
             yield f"{BELOW}not for this run: {self.no_tags}"
-        if self.classes > 1 and self.own.cycles:
-            yield f"{PRICE}headroom for {self.classes} classes instead of 1; all paths remain"
+        yield from self._of_split() if self.own.cycles else ()
         yield f"cheapest: {self._cheapest}"
+
+    def _of_split(self) -> Iterator[str]:
+        """The price of several classes, and flows that are divided over them."""
+        needed = {self.classes} if self.classes > 1 else set[int]()
+        if self.split:
+            yield f"split:    {self.split.words}: {self.split.how}"
+            needed.add(len(self.split.parts))
+        if needed:
+            what = f"headroom for {' or '.join(map(str, sorted(needed)))} classes instead of 1"
+            yield f"{PRICE}{what}{self.headroom}; all paths remain"
 
     def _of_turns(self) -> Iterator[str]:
         turns = [name_of_turn(self.network, turn) for turn in self.turn_cut.items]
@@ -211,6 +233,9 @@ class Prevention(Readable):
                 yield f"{BELOW}no [[route]] entries were found that avoid them"
             else:
                 yield f"{BELOW}with [[route]] entries (--avoid): {self.price_of_avoiding.words}"
+                entries = route_tables(self.network, self.avoiding or {})
+                hops = (f"{e['switch']} > {e['next']} for {', '.join(e['dst'])}" for e in entries)
+                yield f"{BELOW}these are {one_of(list(hops), SHOWN_CYCLES)}"
 
     def _of_links(self) -> Iterator[str]:
         names = self.network.names
@@ -232,18 +257,17 @@ class Prevention(Readable):
 
     @property
     def _cheapest(self) -> str:
-        """The cheapest change, and by which criterion."""
+        """The cheapest change."""
         if not self.own.cycles:
             if self.fixed and self.fixed.cycles:
                 return "let flows with fixed paths follow the routes, which have no cycle"
             return "no change: the routes have no cycle"
-        if self.is_broken:
+        if self.is_broken or self.apart:
             return "no change: the run cannot deadlock in a cycle"
         if not self.changes:
             return "none of these can be applied"
         best = self.changes[0]
-        order = "by mean path length, then throughput, then number of lossless classes"
-        return f"{best.name} ({best.how}), {order}"
+        return f"{best.name} ({best.how})"
 
 
 def prevent(network: Topology, root: str = "", entries: Entries | None = None) -> Prevention:
@@ -268,7 +292,7 @@ def prevent(network: Topology, root: str = "", entries: Entries | None = None) -
         fewest_turns(graph),
         fewest_links(judged),
         UpDown.of(network, network.numbers[root] if root else None),
-        1 + min(most_bounces(full, order) for order in orders(network)),
+        fewest_classes(network, (), entries)[0],
     )
 
 
@@ -287,11 +311,26 @@ def prevent_run(spec: RunSpec, types: Catalogue, root: str = "") -> Prevention:
     paths = [path.tolist()[1:-1] for path in flows.paths.values()]
     graph = _with_paths(found.judged, paths)
     adds = graph.number_of_edges() > found.own.turns
-    found = replace(found, fixed=Counted.of(graph) if adds else None, flows=len(paths))
+    needs = of_run("the run", setting, network, types)
+    classes = fewest_classes(network, paths, found.judged.entries)[0]
+    found = replace(
+        found,
+        fixed=Counted.of(graph) if adds else None,
+        flows=len(paths),
+        classes=classes,
+        headroom=f" (of PFC {show(needs.headroom, 'B')} for each in {needs.name})",
+    )
+    used = set(flows.classes.tolist())
     if has_rules(setting):
-        used = set(flows.classes.tolist())
         is_broken = not is_lossless_cycle(setting, network, graph.edges, used)
         return replace(found, is_broken=is_broken, no_tags="it has some")
+    lossless = sorted(cls for cls in used if needs.mask >> cls & 1)
+    if len(lossless) == 1:
+        split = split_of(found.judged.routes(), flows, lossless[0], needs.mask)
+        found = replace(found, split=split)
+    elif lossless:
+        cycle = flow_cycle(setting, spec.seed)
+        found = replace(found, apart=() if cycle.cycle and not cycle.is_broken else tuple(lossless))
     try:
         tags_of(spec, types)
     except UserError as error:

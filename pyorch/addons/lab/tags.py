@@ -14,15 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyorch.addons.lab.drive import refuse_bundles
+from pyorch.addons.lab.cuts import Judged
+from pyorch.addons.lab.drive import Entries, refuse_bundles
 from pyorch.addons.lab.rules import AGENT, KEY
-from pyorch.addons.lab.updown import UpDown, most_bounces, orders
+from pyorch.addons.lab.updown import UpDown, most_bounces, most_on_routes, orders
 from pyorch.base.errors import Problem, UserError
+from pyorch.base.units import format_time
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths, route_dependencies
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.plan import RunSpec
 from pyorch.setting.attributes import Catalogue, number, section_of
+from pyorch.setting.dependency import phases
 from pyorch.traffic import base as traffic
 
 N_CLASSES = 8
@@ -82,10 +85,11 @@ def bounces(path: Sequence[int], updown: UpDown) -> int:
 
 
 def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
-    """Return rules for the network of a run, enough for its shortest paths and those of its flows.
+    """Return rules for the network of a run, enough for its routes and the paths of its flows.
 
     They begin with the class of its flows, and continue with the next ones; the order of the
-    switches is the one that needs fewest. Raises UserError if that is impossible.
+    switches is the one that needs fewest. Raises UserError if that is impossible, or if routes that
+    change later may lead into a lossy class without a buffer.
     """
     setting = spec.setting
     network = topology.build(setting.topology)
@@ -99,19 +103,30 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
         what = "its flows are in " + (f"classes {sorted(used)}" if used else "no lossless class")
         raise UserError([Problem(_WHERE, what, "flows of one lossless class")])
     first = used.pop()
-    count, order = fewest_classes(network, given)
-    return make_tags(network, order, range(first, first + count), mask)
+    start, *later = phases(setting, network)
+    count, order = fewest_classes(network, given, start[1].diverted)
+    tags = make_tags(network, order, range(first, first + count), mask)
+    if later and not number(buffer.get("LossyPool", "1")):
+        what = f"after {format_time(later[0][0])} routes change, and frames that turn up again too "
+        what += f"often get into class {tags.lossy}, which has no buffer"
+        raise UserError([Problem(_WHERE, what, "buffer.lossy_pool above 0B")])
+    return tags
 
 
-def fewest_classes(network: Topology, given: Sequence[Sequence[int]]) -> tuple[int, UpDown]:
-    """The number of classes needed for the shortest paths and others, and the order of switches.
+def fewest_classes(
+    network: Topology, given: Sequence[Sequence[int]], entries: Entries | None = None
+) -> tuple[int, UpDown]:
+    """The number of classes needed for the routes and other paths, and the order of switches.
 
-    given: switches of the others, as node numbers.
+    given: switches of the others, as node numbers. entries: [[route]] entries; elsewhere all
+    shortest paths.
     """
-    graph = route_dependencies(ShortestPaths.of(network))
+    routes = Judged(network, entries).routes() if entries else None
+    graph = None if routes else route_dependencies(ShortestPaths.of(network))
 
     def classes(order: UpDown) -> int:
-        return 1 + max([most_bounces(graph, order), *(bounces(path, order) for path in given)])
+        own = most_on_routes(routes, order) if routes else most_bounces(graph, order)
+        return 1 + max([own, *(bounces(path, order) for path in given)])
 
     best = min(orders(network), key=classes)
     return classes(best), best

@@ -5,9 +5,11 @@ Schroeder et al., Autonet, IEEE Journal on Selected Areas in Communications 9(8)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -215,4 +217,22 @@ def most_bounces(graph: nx.DiGraph[Egress], updown: UpDown) -> int:
                 after[turn] = max(after.get(turn, 0), bounces[before] + up)
         bounces = after
         most = max([most, *after.values()])
+    return most
+
+
+def most_on_routes(routes: Routes, updown: UpDown) -> int:
+    """The maximum number of turns from down to up on a route; those with a loop do not count."""
+    most = 0
+    for end, hops in enumerate(routes.hops):
+        try:
+            order = list(TopologicalSorter(hops).static_order())
+        except CycleError:
+            continue
+        left: dict[tuple[int, bool], int] = {}  # by switch, and whether the frame came down
+        for node, down in itertools.product(order, (False, True)):  # the next hops come first
+            ups = [(near, updown.is_up((node, near))) for near in hops[node]]
+            after = (int(down and up) + left[near, not up] for near, up in ups)
+            left[node, down] = max(after, default=0)
+        starts = set(routes.hosts) - {routes.rack(end)}
+        most = max([most, *(left[start, False] for start in starts)])
     return most

@@ -24,7 +24,7 @@ from pyorch.report.figures.base import (
     short_number,
 )
 from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
-from pyorch.report.select import values_of
+from pyorch.report.select import having, values_of
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
 if TYPE_CHECKING:
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 _ROOM = 0.12
 """Room next to the longest bar for its value [of the axis]."""
+MOST_BARS = 60
 
 
 @figure
 class Variants(FigureModel):
-    """One bar per variant, one panel per metric; whiskers are the interval over seeds.
+    """One bar per variant and swept values, a panel per metric; whiskers: intervals over seeds.
 
-    Without variants there is one bar.
+    Without either there is one bar.
     """
 
     kind: Literal["variants"] = "variants"
@@ -58,18 +59,16 @@ class Variants(FigureModel):
 
     @override
     def check_layout(self, data: ReportData) -> None:
-        rows = self.rows_of(data)
-        other = [name for name in data.parameters if len(values_of(rows, name)) > 1]
-        if other:
-            raise FigureError(f"{', '.join(other)} varies, too: fix it with 'where'")
+        bars = _bars(data, self.rows_of(data))
+        if len(bars) > MOST_BARS:
+            swept = ", ".join(_swept(data, self.rows_of(data)))
+            what = f"{len(bars)} bars, of which {MOST_BARS} fit, as {swept} varies, too"
+            raise FigureError(f"{what}: fix it with 'where'")
 
     @override
     def draw(self, data: ReportData) -> Drawn:
         self.check_layout(data)
-        rows = self.rows_of(data)
-        if "variant" not in rows:
-            rows = rows.assign(variant="")
-        table = _estimates(data, rows, self.metrics_)
+        table = _estimates(data, _bars(data, self.rows_of(data)), self.metrics_)
         if table["mean"].isna().all():
             raise FigureError(f"no run has a value of {', '.join(self.metrics_)}")
         names = values_of(table, "variant")
@@ -123,12 +122,30 @@ def _label_bars(axes: Axes, part: pd.DataFrame, names: list[Any], shown: Scale) 
             )
 
 
-def _estimates(data: ReportData, rows: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+def _swept(data: ReportData, rows: pd.DataFrame) -> list[str]:
+    """The parameters besides the variant that differ among runs."""
+    return [name for name in data.parameters if len(values_of(rows, name)) > 1]
 
+
+def _bars(data: ReportData, rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The runs of each bar, by its name: the variant, and what else differs."""
+    columns = ["variant"] if "variant" in rows.columns else []
+    bars = {"": rows}
+    for column in [*columns, *_swept(data, rows)]:
+        name = "" if column == "variant" else f"{column.rpartition('.')[2]} "
+        bars = {
+            ", ".join(filter(None, [start, name + ("" if value is None else str(value))])): some
+            for start, part in bars.items()
+            for value in values_of(part, column)
+            if len(some := having(part, column, value))
+        }
+    return bars
+
+
+def _estimates(data: ReportData, bars: dict[str, pd.DataFrame], metrics: list[str]) -> pd.DataFrame:
     lines = []
-    for variant in values_of(rows, "variant"):
-        own = rows[rows["variant"] == variant]
+    for name, own in bars.items():
         for metric in metrics:
             e = data.estimate(metric, own)
-            lines.append([variant, metric, e.mean, e.low, e.high, e.n, e.spread])
+            lines.append([name, metric, e.mean, e.low, e.high, e.n, e.spread])
     return pd.DataFrame(lines, columns=["variant", "metric", *ESTIMATED])

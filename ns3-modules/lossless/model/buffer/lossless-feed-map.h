@@ -21,8 +21,9 @@ namespace lossless
  * caused a pause.
  *
  * It counts the charged bytes of lossless classes from a frame's admission until its last bit has
- * been sent. A node keeps a map only if an agent needs one (SwitchAgent::FEEDS). A frame costs an
- * addition to three numbers at its arrival and a subtraction at its departure.
+ * been sent. A node keeps a map only if an agent needs one (SwitchAgent::FEEDS), or the deadlock
+ * oracle. A frame costs an addition to three numbers at its arrival and a subtraction at its
+ * departure.
  */
 class FeedMap
 {

@@ -9,6 +9,7 @@ from typing import Any
 import tomli_w
 
 from pyorch.addons.lab.drive import route_tables
+from pyorch.addons.lab.tags import Tags
 from pyorch.base.errors import Problem, UserError
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, command
@@ -35,27 +36,41 @@ def prevent_deadlocks(
     study = Study.named(name, overrides, seeds=seeds)
     found = study.prevent(run or 1, root)
     print(found)
+    own = found.judged.entries
+    problems: list[Problem] = []
     if out:
-        _write_routes("routes:   ", Path(out), found.updown.routes())
-    if avoid:
-        if found.avoiding is None:
-            what = "no [[route]] entries were found that avoid the turns"
-            raise UserError([Problem("--avoid", what, None, "the other changes listed above")])
-        _write_routes("avoid:    ", Path(avoid), route_tables(found.network, found.avoiding))
+        _write_routes("routes:   ", Path(out), found.updown.routes(), bool(own))
+    if avoid and found.avoiding is None:
+        what = "no [[route]] entries were found that avoid the turns"
+        problems.append(Problem("--avoid", what, None, "the other changes listed above"))
+    elif avoid:
+        entries = route_tables(found.network, {**own, **(found.avoiding or {})})
+        _write_routes("avoid:    ", Path(avoid), entries, bool(own))
     if tags:
-        rules = study.tags(run or 1)
-        _write(Path(tags), rules.content)
-        classes = ", ".join(map(str, rules.classes))
-        print(
-            f"tags:     lossless classes {classes}, then class {rules.lossy}, at "
-            f'{len(rules.ups)} switches, in {tags}: include = ["{Path(tags).name}"], the last one'
-        )
+        try:
+            _write_tags(Path(tags), study.tags(run or 1))
+        except UserError as error:
+            problems += error.problems
+    if problems:
+        raise UserError(problems)
     return OK
 
 
-def _write_routes(label: str, file: Path, entries: list[dict[str, Any]]) -> None:
+def _write_tags(file: Path, rules: Tags) -> None:
+    _write(file, rules.content)
+    classes = ", ".join(map(str, rules.classes))
+    print(
+        f"tags:     lossless classes {classes} at {len(rules.ups)} switches, in {file}: "
+        f'include = ["{file.name}"], the last one\n          no frame on the routes gets '
+        f"into class {rules.lossy}, which is lossy: only one that turns up again more often"
+    )
+
+
+def _write_routes(label: str, file: Path, entries: list[dict[str, Any]], instead: bool) -> None:
+    """Write entries. instead: the experiment has some, which they replace."""
     _write(file, {"route": entries})
-    print(f'{label}{len(entries)} in {file}: include = ["{file.name}"] in an experiment')
+    how = " in place of its [[route]] entries" if instead else ""
+    print(f'{label}{len(entries)} in {file}: include = ["{file.name}"] in the experiment{how}')
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:
