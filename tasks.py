@@ -108,14 +108,14 @@ def clean(
 
 @task(
     help={
-        "scale": "small (default), medium (forty minutes on two cores) or full (a cluster sweep)",
+        "scale": "own (default, as docs/bakeoff.md has it) or full (twenty seeds, a cluster sweep)",
         "jobs": "runs at the same time; default one per core",
         "report-only": "only write the reports and the summary of what is done",
     },
     auto_shortflags=False,
 )
 def bakeoff(
-    context: Context, scale: str = "small", jobs: str = "", report_only: bool = False
+    context: Context, scale: str = "own", jobs: str = "", report_only: bool = False
 ) -> None:
     """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
     from tools.bakeoff import command

@@ -40,8 +40,6 @@ QUESTIONS = {
 """What each kind of figure answers."""
 SMALL = 160
 """Width of a picture in the table [px]."""
-LIKE = {"slowdown": "bakeoff-sizes.png", "cdf": "bakeoff-distribution-ends.png"}
-"""Pictures of these kinds that no study has alone."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,6 @@ def gallery(paths: Paths) -> str:
         "|---|---|---|",
     ]
     thumbnails = dict.fromkeys(QUESTIONS.values(), "")
-    thumbnails |= {QUESTIONS[kind]: _small(f"images/{file}") for kind, file in LIKE.items()}
     pages = paths.root / "docs"
     by_kind: dict[str, list[str]] = {question: [] for question in QUESTIONS.values()}
     by_study = sorted(pictures(paths), key=lambda picture: (picture.study, picture.figure))

@@ -132,7 +132,8 @@ def environment(
     frame, wire: size of a full data frame without and with preamble and gap [B]; buffer: that of a
     switch [B]; lossless: its part for each lossless class [B]; ports: those of the switch with the
     most; headroom: eta' of such a port, as demanded by PFC [B]; share: each port's part of
-    `lossless` after headroom [B]. Raises UserError if there is no switch.
+    `lossless` after headroom [B]; cells: by how much the smallest frames grow as they take whole
+    cells of a switch. Raises UserError if there is no switch.
     """
     sections = ("port", "buffer", "queue_pair")
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)
@@ -174,6 +175,7 @@ def environment(
         "ports": float(ports),
         "headroom": float(headroom),
         "share": lossless / ports - headroom,
+        "cells": max(1.0, _bytes(buffer, "cell_size", 1) / MIN_FRAME),
     }
 
 

@@ -209,6 +209,9 @@ def test_rules_know_the_setting() -> None:
     # eta' = 2 (1250 + 1068) + 3840 + 84 + 1048
     assert names["headroom"] == 2 * (1250 + 1068) + 3840 + 84 + 1048
     assert names["share"] == 100_000 - names["headroom"]
+    assert names["cells"] == 1
+    in_cells = environment({"buffer": {"cell_size": "208B"}}, network(kind="star", hosts=4))
+    assert in_cells["cells"] == 208 / 64
     assert (names["rate"], names["delay"], names["ports"]) == (1.25e9, 1e-6, 4)
     assert evaluate("max(2, 3) * (rate * delay - 250) / -2", names) == -1500
 

@@ -416,7 +416,10 @@ def test_credits_that_do_not_last(paths: Paths) -> None:
         ("bakeoff/incast", []),
         ("gfc/ring", []),
         ("rdma/irn-incast", []),
-        ("bakeoff/load", ["offered:    in 170 of 340 runs"]),
+        (
+            "bakeoff/workloads",
+            ["note:       in 3 of 798 runs (PFC+TIMELY", "note:       in 51 of 798 runs (BFC"],
+        ),
         (
             "gfc/two-to-one",
             ["warning:    in 1 of 2 runs (GFC): conceptual-gfc.b0 50KB: Bm - B0"],

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from pyorch.base.fields import Table
 from pyorch.base.paths import Paths
-from tools.bakeoff.attacks import Tried
+from tools.bakeoff.claims import Tried
 from tools.bakeoff.compare import Compared, Values, Verdict, against
 from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import Turned
@@ -20,17 +20,20 @@ FILE = "experiments/bakeoff/parts/advice.toml"
 class Number(Table):
     """What replaces a pair of braces.
 
-    A mean of a row, or its ratio to that of `over`; or the ratio of a `claim` under an `attack`.
+    A mean of a row, or its ratio to that of `over` or to the scheme's own in `over_row`, or the
+    `least` value, in units of 1e9; or the ratio of a `claim` in a `scenario`.
     With `value` and `to` it is the scheme's mean with that value of the sensitivity analysis.
     """
 
     scheme: str = ""
     row: str | None = None
     over: str | None = None
+    over_row: str | None = None
+    least: bool = False
     value: str | None = None
     to: str | None = None
     claim: str | None = None
-    attack: str | None = None
+    scenario: str | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Number:
@@ -56,8 +59,8 @@ class Ground(Table):
 class Advice(Table):
     """A sentence with a pair of braces for each number.
 
-    claims: the claims that it makes. No attack may turn them, except those that the sentence itself
-    excepts; `aside` lists these by claim.
+    claims: the claims that it makes. No scenario may turn them, except those that the sentence
+    itself excepts; `aside` lists these by claim.
     """
 
     text: str
@@ -83,7 +86,7 @@ class File(Table):
 class Said:
     """A sentence with its numbers, and what the tables do not support: grounds and claims.
 
-    left_open: its claims under the attacks that the seeds do not decide.
+    left_open: its claims in scenarios in which the seeds do not decide.
     """
 
     text: str
@@ -141,13 +144,13 @@ def say(advice: Advice, tables: Tables) -> Said:
 
 
 def _excepts(advice: Advice, one: Tried) -> bool:
-    """Whether the words of a sentence except an attack."""
-    return one.attack.name in advice.aside.get(one.claim.key, [])
+    """Whether the words of a sentence except a scenario."""
+    return one.scenario in advice.aside.get(one.claim.key, [])
 
 
 def told_of(one: Tried) -> str:
-    """Return a claim, the attack on it and the resulting number as text."""
-    return f"{one.claim.says} ({one.attack.name}, {one.number})"
+    """Return a claim, a scenario and the resulting number as text."""
+    return f"{one.claim.says} ({one.scenario}, {one.number})"
 
 
 def _verdict(ground: Ground, tables: Tables) -> Verdict:
@@ -159,21 +162,25 @@ def _verdict(ground: Ground, tables: Tables) -> Verdict:
 
 def _value(number: Number, tables: Tables) -> str:
     if number.claim is not None:
-        tried = {(one.claim.key, one.attack.name): one for one in tables.tried}
-        return tried[number.claim, number.attack or ""].number
+        tried = {(one.claim.key, one.scenario): one for one in tables.tried}
+        return tried[number.claim, number.scenario or ""].number
     row = number.row or ""
+    values = list(tables.values(row, number.scheme).values())
+    if number.least:
+        return f"{min(values, default=float('nan')) / 1e9:.1f}"
     if number.value is not None:
         after = tables.trial(number).after
         own = after.mean if after else float("nan")
     else:
-        own = _mean(list(tables.values(row, number.scheme).values()))
-    if number.over is None:
+        own = _mean(values)
+    if number.over is None and number.over_row is None:
         return f"{own:.3g}"
-    return f"{own / _mean(list(tables.values(row, number.over).values())):.2f}"
+    other = tables.values(number.over_row or row, number.over or number.scheme)
+    return f"{own / _mean(list(other.values())):.2f}"
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return sum(values) / len(values) if values else float("nan")
 
 
 def markdown(found: Sequence[Said]) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pyorch.base.paths import default_paths
 from pyorch.cli.base import BAD_INPUT, OK, command, whole_number
 from pyorch.cli.experiment import experiment, report
-from tools.bakeoff.attacks import load_attacks, run_attacks
 from tools.bakeoff.sensitivity import load_asked, run_trials
-from tools.bakeoff.summary import SMALL, load_rows, overrides_of, studies, write_summary
+from tools.bakeoff.summary import OWN, load_rows, overrides_of, studies, write_summary
 
 
 @command
-def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> int:
+def bakeoff(scale: str = OWN, jobs: str = "", report_only: bool = False) -> int:
     """Run what is missing of all scenes and write the summary; exit with the worst code."""
     paths, workers = default_paths(), whole_number("--jobs", jobs)
     rows = load_rows(paths)
@@ -24,9 +23,8 @@ def bakeoff(scale: str = SMALL, jobs: str = "", report_only: bool = False) -> in
             code = max(code, experiment(study, overrides, jobs=workers))
         if code >= BAD_INPUT:
             return code
-    if scale != SMALL and not report_only:
+    if not report_only:
         code = max(code, run_trials(load_asked(paths), overrides, jobs, paths))
-        code = max(code, run_attacks(load_attacks(paths), jobs, paths))
     page = write_summary(rows, scale, paths)
     print(f"summary: {page}")
     return code

@@ -43,8 +43,8 @@ class Row(Table):
     """One question of the summary, answered by a metric of a study.
 
     scene: rows of a scene are answered by the same traffic and together count once. independent:
-    seeds draw other traffic, networks or paths; otherwise they only shift its starts and have no
-    interval.
+    seeds draw other traffic, networks or paths; otherwise they only shift its starts, every run is
+    a draw by itself, and there is no interval. drawn: it is a column of the figure.
     """
 
     study: str
@@ -55,6 +55,7 @@ class Row(Table):
     where: Where = Field(default={})
     better: Literal["lower", "higher"]
     unit: AxisUnit = "1"
+    drawn: bool = False
 
 
 class Rows(Table):
@@ -68,7 +69,8 @@ class Answer:
     """What one scheme reached in one row.
 
     by_seed: for each seed the mean over its settings, over those (seed, setting) that all schemes
-    have; infinite where something did not finish. ratio: to the reference, seed by seed. stuck:
+    have, or each of these if the row's are not independent; infinite where something did not
+    finish. ratio: to the reference, seed by seed. stuck:
     number of runs that stayed deadlocked: what they reached depends on how long they ran, so that
     no ratio uses it.
     """
@@ -132,7 +134,9 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
     common = set.intersection(*map(set, present)) if present else set()
     missing = len(set().union(*present)) - len(common)
     by_seed = {
-        scheme: _by_seed({key: value for key, value in values.items() if key in common})
+        scheme: _by_draw(
+            {key: value for key, value in values.items() if key in common}, row.independent
+        )
         for scheme, values in found.items()
     }
     nature = Nature(limits=SHARE) if row.unit == "%" else Nature()
@@ -189,7 +193,14 @@ def _values(runs: DataFrame, scheme: str, metric: str) -> dict[tuple[int, str], 
     }
 
 
-def _by_seed(values: Mapping[tuple[int, str], float]) -> dict[int, float]:
+def values_by_draw(runs: DataFrame, scheme: str, metric: str, independent: bool) -> Values:
+    """Return a scheme's values: by seed, or of each (seed, setting) if seeds draw nothing."""
+    return _by_draw(_values(runs, scheme, metric), independent)
+
+
+def _by_draw(values: Mapping[tuple[int, str], float], independent: bool) -> dict[int, float]:
+    if not independent:
+        return {number: values[key] for number, key in enumerate(sorted(values))}
     found: dict[int, list[float]] = {}
     for (seed, _), value in sorted(values.items()):
         found.setdefault(seed, []).append(value)

@@ -17,7 +17,7 @@ from pyorch.report.statistics import NEGLIGIBLE, Standing
 from pyorch.report.style import COLUMN_INCHES, paper_style
 from pyorch.report.write import save
 from tools.bakeoff import advice as advising
-from tools.bakeoff import attacks, sensitivity
+from tools.bakeoff import claims, decide, sensitivity
 from tools.bakeoff.advice import Advice, Said, Tables, say
 from tools.bakeoff.compare import (
     REFERENCE,
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tools.bakeoff.attacks import Tried
+    from tools.bakeoff.claims import Tried
+    from tools.bakeoff.decide import Fact
     from tools.bakeoff.sensitivity import Turned
 
+RANKED = "Hadoop"
+"""The row by which the figure's schemes are in order."""
 _MOST = 4.0
 """Ratios beyond this, or its inverse, have the strongest colour."""
 
@@ -42,9 +45,11 @@ _MOST = 4.0
 class Summary:
     """All that the page shows.
 
-    scale: of the scenes, "small" or a list of [set]. about: scheme -> what it is. costs: over the
+    scale: of the scenes, "own" or a list of [set]. about: scheme -> what it is. costs: over the
     scenes in which all schemes take part. large: over those of 128 hosts. turned: how verdicts
-    depend on values that no source settles. tried: what attacks did to claims.
+    depend on values that no source settles. tried: what
+    scenarios did to claims. facts, base: what the schemes
+    need, and their costs in one scenario, for the table to decide from.
     """
 
     rows: tuple[Compared, ...]
@@ -59,6 +64,13 @@ class Summary:
     turned: tuple[Turned, ...] = ()
     tried: tuple[Tried, ...] = ()
     advice: tuple[Advice, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    base: tuple[Cost, ...] = ()
+
+    @property
+    def decide(self) -> list[list[str]]:
+        """The lines of the table to decide from."""
+        return decide.lines_of(self.facts, self.rows, self.base, self.tried)
 
     @property
     def said(self) -> list[Said]:
@@ -204,23 +216,24 @@ def factor_to_best(compared: Compared, name: str) -> float:
 def heat_map(summary: Summary) -> Figure:
     """Draw the ratio of every scheme to the reference; purple is better, orange worse.
 
-    Rows with the same schemes share a panel.
+    Its columns are the `drawn` rows, its lines the schemes that all of these have, ordered by
+    their means in the row RANKED.
     """
     from matplotlib.figure import Figure
 
-    panels: dict[tuple[str, ...], list[Compared]] = {}
-    for one in summary.rows:
-        if not one.empty:
-            asked = {answer.scheme for answer in one.answers}
-            names = tuple(name for name in summary.schemes if name in asked)
-            panels.setdefault(names, []).append(one)
-    height = sum(0.24 * len(names) + 1.75 for names in panels) + 0.15
-    canvas = Figure(figsize=(COLUMN_INCHES["two"], height), layout="constrained")
-    ratios = [0.24 * len(names) + 1.5 for names in panels]
-    axes = canvas.subplots(len(panels), squeeze=False, height_ratios=ratios)
-    for panel, (names, rows) in zip(axes[:, 0], panels.items(), strict=True):
-        _panel(panel, rows, names)
+    rows = [one for one in summary.rows if one.row.drawn and not one.empty]
+    means = [{a.scheme: a.mean.mean for a in one.answers if a.mean.n} for one in rows]
+    names = [name for name in summary.schemes if all(name in found for found in means)]
+    key = next((n for n, one in enumerate(rows) if one.row.label == RANKED), 0)
+    names.sort(key=lambda name: _key(rows[key], means[key][name]))
+    canvas = Figure(figsize=(COLUMN_INCHES["two"], 0.24 * len(names) + 1.75), layout="constrained")
+    if rows:
+        _panel(canvas.subplots(), rows, names)
     return canvas
+
+
+def _key(compared: Compared, mean: float) -> float:
+    return mean if compared.row.better == "lower" else -mean
 
 
 def _panel(axes: Axes, rows: Sequence[Compared], names: Sequence[str]) -> None:
@@ -397,6 +410,8 @@ def markdown(summary: Summary) -> str:
     """Return the tables of the summary as Markdown, as docs/results/bakeoff.md has them."""
     lines = ["# Results of the bake-off", ""]
     lines += ["Written by `invoke bakeoff` as `results/bakeoff/summary/summary.md`; do not edit."]
+    if summary.facts:
+        lines += ["", "## To decide from", "", decide.markdown(summary.decide)]
     lines += ["", "## Verdicts", "", "| question | scene | verdict |", "|---|---|---|"]
     lines += [f"| {one.row.label} | {one.row.scene} | {verdict(one)} |" for one in summary.rows]
     lines += ["", "## Schemes", "", "| scheme | how it fared |", "|---|---|"]
@@ -415,7 +430,7 @@ def markdown(summary: Summary) -> str:
     if summary.turned:
         lines += ["## Changed values", "", sensitivity.markdown(summary.turned)]
     if summary.tried:
-        lines += ["## Attacks", "", attacks.markdown(summary.tried)]
+        lines += ["## Claims", "", claims.markdown(summary.tried)]
     return "\n".join(lines)
 
 
@@ -426,7 +441,7 @@ def _html(summary: Summary, image: str) -> str:
         "value_text": value_text,
         "cost_line": cost_line,
         "turned_line": sensitivity.line,
-        "tried_lines": attacks.lines_of,
+        "tried_lines": claims.lines_of,
     }
     page = template("summary.html.j2", Path(__file__).parent, **functions)
     return page.render(
@@ -437,5 +452,5 @@ def _html(summary: Summary, image: str) -> str:
         costs=COSTS,
         large=(0, *LARGE),
         turned_heads=sensitivity.HEADS,
-        tried_heads=attacks.HEADS,
+        tried_heads=claims.HEADS,
     )

@@ -49,8 +49,8 @@ class Asked(Table):
 
     def plan(self, overrides: Sequence[str], paths: Paths, changes: Sequence[str] = ()) -> Plan:
         """Plan the scene with changed values. Raises UserError if one cannot be set."""
-        seeds = f"run.seeds={self.seeds}"
-        return make_plan(self.study, [*overrides, seeds, *changes], paths=paths)
+        chosen = [f"run.seeds={self.seeds}", *(f"{key}={one}" for key, one in self.where.items())]
+        return make_plan(self.study, [*overrides, *chosen, *changes], paths=paths)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.advice import load_advice
-from tools.bakeoff.attacks import all_tried, load_attacks
+from tools.bakeoff.claims import SCENARIO, all_tried, load_claims
 from tools.bakeoff.compare import (
     BUFFER_SIZE,
     DRAWN,
@@ -23,6 +23,7 @@ from tools.bakeoff.compare import (
     compare,
     cost,
 )
+from tools.bakeoff.decide import load_facts
 from tools.bakeoff.page import Summary, write
 from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import all_turned, load_asked
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
 
 GROUP = "bakeoff"
 COMMON = "parts/common.toml"
-SMALL = "small"
+BASE = ("bakeoff/workloads", "hadoop")
+"""Study and scenario of the buffers in the table to decide from."""
+OWN = "own"
+"""The scale that the files of the scenes have by themselves."""
 TWO = 2
 """Number of seeds compared to find out what a seed draws."""
-"""The scale that the files of the scenes have by themselves."""
 
 
 def overrides_of(scale: str, paths: Paths) -> list[str]:
@@ -45,11 +48,11 @@ def overrides_of(scale: str, paths: Paths) -> list[str]:
     from pyorch.base.reading import read_toml
 
     common = read_toml(_home(paths) / COMMON, COMMON)
-    known = [SMALL, *common.get("set", {})]
+    known = [OWN, *common.get("set", {})]
     if scale not in known:
         what = f"the scenes have no scale {scale!r}"
         raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
-    return [] if scale == SMALL else [scale]
+    return [] if scale == OWN else [scale]
 
 
 def _home(paths: Paths) -> Path:
@@ -92,7 +95,7 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         columns: dict[str, Any] = {
             BUFFER_SIZE: table["hash"].map(sizes),
             SETTING: own,
-            DRAWN: own.isin(_drawn(plan.specs)),
+            DRAWN: own.isin(_drawn(plan.specs) if _cyclic(table) else ()),
         }
         tables[study] = table.assign(**columns)
     runs = sum(len(table) for table in tables.values())
@@ -100,12 +103,18 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         what = "none of its runs has finished with this build"
         raise UserError([Problem(GROUP, what, None, f"run it first: {_command(scale)}")])
     about = schemes_of(paths)
+    everywhere = set(about)
+    for study, part in taking.items():
+        about |= dict.fromkeys(sorted(part - about.keys()), f"as {study} says")
     schemes = {study: [name for name in about if name in part] for study, part in taking.items()}
     compared = compare_all(rows, tables, schemes)
     seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
     done = {study: table for study, table in tables.items() if len(table)}
-    shared = [table for study, table in done.items() if taking[study] == set(about)]
-    large = [table for study, table in done.items() if taking[study] != set(about)]
+    small = {one for one, table in done.items() if taking[one] >= everywhere or _cyclic(table)}
+    shared = [table for study, table in done.items() if study in small]
+    large = [table for study, table in done.items() if study not in small]
+    study, scenario = BASE
+    base = tables[study][tables[study][SCENARIO] == scenario]
     summary = Summary(
         compared,
         tuple(cost(name, shared or list(done.values())) for name in seen),
@@ -116,20 +125,27 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
         planned,
         (_command(scale),),
         tuple(cost(n, large) for n in seen if any((t["variant"] == n).any() for t in large)),
-        tuple(all_turned(load_asked(paths), overrides, paths)) if scale != SMALL else (),
-        tuple(all_tried(load_attacks(paths), paths)) if scale != SMALL else (),
+        tuple(all_turned(load_asked(paths), overrides, paths)),
+        tuple(all_tried(load_claims(paths), tables)),
         tuple(load_advice(paths)),
+        tuple(load_facts(paths)),
+        tuple(cost(name, [base]) for name in seen if (base["variant"] == name).any()),
     )
     return write(summary, paths.results / GROUP / "summary")
 
 
 def _command(scale: str) -> str:
-    return "invoke bakeoff" + ("" if scale == SMALL else f" --scale {scale}")
+    return "invoke bakeoff" + ("" if scale == OWN else f" --scale {scale}")
 
 
 def _setting_of(spec: RunSpec) -> str:
     """Return the swept values of a run except its scheme, as text that identifies the setting."""
     return str(sorted((key, str(val)) for key, val in spec.params.items() if key != "variant"))
+
+
+def _cyclic(table: DataFrame) -> bool:
+    """Whether any run has a cyclic dependency: only those are asked what a seed draws."""
+    return "flow_cycle_egresses" in table and bool((table["flow_cycle_egresses"] > 0).any())
 
 
 def _drawn(specs: Sequence[RunSpec]) -> set[str]:
