@@ -56,7 +56,7 @@ CellLoop::GetTypeId()
                                           "Number of events in a window from which several threads "
                                           "run the next one, if there are any: with fewer, waiting "
                                           "for them costs more. It affects only speed.",
-                                          UintegerValue(256),
+                                          UintegerValue(64),
                                           MakeUintegerAccessor(&CellLoop::m_threadsFrom),
                                           MakeUintegerChecker<uint32_t>());
     return tid;
@@ -700,6 +700,19 @@ CellLoop::RunCells()
     return false;
 }
 
+/// The visits of all parts since the last decision.
+/// @return count.
+uint64_t
+CellLoop::CountVisits() const
+{
+    uint64_t visits = 0;
+    for (const CellLoop* part : m_parts)
+    {
+        visits += part->m_visits;
+    }
+    return visits;
+}
+
 /// Decide between two windows whether cells go on. @return false: one order is right or cheaper.
 bool
 CellLoop::MayStayInCells()
@@ -708,11 +721,7 @@ CellLoop::MayStayInCells()
     {
         return false;
     }
-    uint64_t visits = 0;
-    for (const CellLoop* part : m_parts)
-    {
-        visits += part->m_visits;
-    }
+    const uint64_t visits = CountVisits();
     if (visits < COUNTED_VISITS)
     {
         return true;
@@ -778,13 +787,18 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
     }
     const uint64_t horizon = m_horizon ? NextOf(std::max<int64_t>(m_horizon(), 0)) : END;
     const uint64_t end = later(from, m_window); // of a window
-    if (horizon < end)
+    const uint64_t before = horizon < end ? CountVisits() : 0;
+    if (horizon <= from || (horizon < end && !m_ownThreads))
     {
+        // One thread takes an instant together with what is before it.
         RunInstants(from, limitAt(std::min({end, bound, std::max(horizon, from) + 1}) - 1));
     }
-    else if (!m_colours)
+    else if (!m_colours || horizon < end)
     {
-        RunUpTo(0, limitAt(std::min(end, bound) - 1));
+        for (uint32_t colour = 0; colour <= m_colours; ++colour)
+        {
+            RunUpTo(colour, limitAt(std::min({end, bound, horizon}) - 1));
+        }
     }
     else
     {
@@ -793,6 +807,11 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
         const uint64_t other = std::max(first, second);
         const uint64_t until = later(std::min(other, end), m_window);
         RunUpTo(colour, limitAt(std::min({until, bound, horizon}) - 1));
+    }
+    if (horizon < end)
+    {
+        // What waits is looked at before each part of a window: so visits in these cost more.
+        m_visits += static_cast<uint32_t>(CountVisits() - before);
     }
 }
 
