@@ -409,10 +409,12 @@ class Study:
         return lines(of_plan(plan.experiment, plan.specs, self._paths))
 
     def _remarks_on_runs(self) -> list[str]:
+        from pyorch.build.sources import present_modules
         from pyorch.remarks import lines, of_runs
 
         plan = self._made()
-        return lines(of_runs(plan.specs, plan.store, plan.build.fingerprint))
+        own = [one.name for one in present_modules(self._paths.modules) if one.outside]
+        return lines(of_runs(plan.specs, plan.store, plan.build.fingerprint, own))
 
     @property
     def runs(self) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,7 +132,8 @@ def _run_both(chosen: Chosen, green: Green, inputs: Inputs) -> tuple[Suites, int
     with ProcessPoolExecutor(1, fork, initializer=os.nice, initargs=(BESIDE,)) as beside:
         waiting = beside.submit(run_suites, without, chosen.expression)
         try:
-            pytest_code = _run_pytest(chosen, skipped)
+            is_named = is_in_tests(chosen.expression, default_paths().tests)
+            pytest_code = _run_pytest(chosen, skipped) if is_named else PYTEST_NOTHING_FOUND
             suites = waiting.result()
         except BaseException:  # an interrupt must not wait for what is compiled
             for child in multiprocessing.active_children():
@@ -142,6 +144,19 @@ def _run_both(chosen: Chosen, green: Green, inputs: Inputs) -> tuple[Suites, int
         left_out = known - len(suites["release"])
         skipped.append(f"{left_out} C++ suites, not matched by -k {chosen.expression!r}")
     return suites, pytest_code, skipped
+
+
+def is_in_tests(expression: str, tests: Path) -> bool:
+    """Whether -k may choose a Python test: a word that stands in no file of them chooses none.
+
+    Pytest itself would import all of them to find that out, which takes half a minute.
+    """
+    word = expression.casefold()
+    if not re.fullmatch(r"[\w-]+", word):
+        return True  # nothing given, or an expression
+    files = sorted(tests.rglob("*.py"))
+    texts = (f"{file.relative_to(tests)}\n{file.read_text(encoding='utf-8')}" for file in files)
+    return any(word in text.casefold() for text in texts)
 
 
 def _without(
@@ -215,6 +230,8 @@ def verdict(suites: Sequence[bool], pytest_code: int, chosen: bool) -> tuple[boo
     enough = any(found) if chosen else all(found)
     good = enough and all(suites) and pytest_code in python
     text = f"{cpp}, {python.get(pytest_code, 'pytest failed')}"
+    if chosen and suites and pytest_code == PYTEST_NOTHING_FOUND:
+        text = cpp  # no test of Python has the name that was asked for
     return good, f"{'all well' if good else 'FAILED'}: {text}"
 
 

@@ -56,7 +56,7 @@ FEATURES = (
     _feature("a plan and its picture", 490, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_310,
+        3_330,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),

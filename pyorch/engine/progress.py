@@ -65,6 +65,7 @@ class Heartbeat:
         self._thread.join()
         if failure is None:
             with suppress(OSError):  # as in _watch
+                self.beat()  # the last look may be long ago: what arrived since is no stall
                 self._note(1.0, self._now())
         os.close(self._file)
 

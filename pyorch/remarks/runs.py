@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import UserError
@@ -22,8 +22,13 @@ Summary = Mapping[str, Any]
 Done = Sequence[tuple["RunSpec", Summary]]
 
 
-def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Remark]:
-    """Remarks on the finished runs among the specs, the most important first."""
+def of_runs(
+    specs: Sequence[RunSpec], store: Store, fingerprint: str, own: Iterable[str] = ()
+) -> list[Remark]:
+    """Remarks on the finished runs among the specs, the most important first.
+
+    own: modules of a person's own, whose numbers show whether their schemes did anything.
+    """
     done: list[tuple[RunSpec, Summary]] = []
     for spec in specs:
         try:
@@ -33,7 +38,7 @@ def of_runs(specs: Sequence[RunSpec], store: Store, fingerprint: str) -> list[Re
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
     first = [*_deadlocks(done), *_waiting(done), *_losses(done), *unfinished, *_missing(done)]
-    return [*first, *_equal(done), *_unmeasured(done), *_warned(done)]
+    return [*first, *_own(done, own), *_equal(done), *_unmeasured(done), *_warned(done)]
 
 
 def of_damage(found: Sequence[Damage], titles: Mapping[str, str]) -> Iterator[str]:
@@ -163,6 +168,21 @@ def _equal(done: Done) -> Iterator[Remark]:
     if equal:
         where = "" if equal == len(several) else f" in {equal} of {len(several)} settings"
         yield Remark("seeds", f"every seed gave the same results{where}: one seed is enough")
+
+
+def _own(done: Done, modules: Iterable[str]) -> Iterator[Remark]:
+    """What the schemes of these modules report, in which 0 everywhere means that they idled."""
+    for module in modules:
+        begin = f"{module.replace('-', '_')}_"
+        found: dict[str, list[float]] = defaultdict(list)
+        for _, summary in done:
+            for name, value in summary.get("summary", {}).items():
+                if name.startswith(begin):
+                    found[name.removeprefix(begin)].append(value)
+        ends = {name: dict.fromkeys((min(all_), max(all_))) for name, all_ in found.items()}
+        texts = [f"{name} {' to '.join(f'{n:,.10g}' for n in two)}" for name, two in ends.items()]
+        if texts:
+            yield Remark(module, ", ".join(texts))
 
 
 def _unmeasured(done: Done) -> Iterator[Remark]:

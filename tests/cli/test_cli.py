@@ -502,7 +502,8 @@ def test_a_drawing_that_fails_hides_no_warning(
         ([], 0, False, "FAILED: no C++ suite ran, pytest passed"),
         ([True], 5, False, "FAILED: 1 of 1 C++ suites passed, pytest found no test"),
         ([], 0, True, "all well: no C++ suite ran, pytest passed"),
-        ([True], 5, True, "all well: 1 of 1 C++ suites passed, pytest found no test"),
+        ([True], 5, True, "all well: 1 of 1 C++ suites passed"),
+        ([False], 5, True, "FAILED: 0 of 1 C++ suites passed"),
         ([], 5, True, "FAILED: no C++ suite ran, pytest found no test"),
     ],
 )
@@ -511,6 +512,17 @@ def test_the_verdict_on_all_tests_is_honest(
 ) -> None:
     """Any failure fails, and so do tests that got lost unless only some were asked for."""
     assert develop.verdict(suites, pytest_code, chosen) == (expected.startswith("all"), expected)
+
+
+def test_pytest_is_spared_a_word_that_no_test_has(tmp_path: Path) -> None:
+    """As a scheme of one's own; a word in a file or in its name may choose a test."""
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "test_units.py").write_text("def test_Rate() -> None:\n    pass\n")
+    chosen = {
+        word: develop.is_in_tests(word, tmp_path)
+        for word in ("leaky-pfc", "rate", "Units", "base", "", "rate or leaky", "leaky or mine")
+    }
+    assert [word for word, found in chosen.items() if not found] == ["leaky-pfc"]
 
 
 def _suites_beside(profiles: Mapping[str, Collection[str]], expression: str) -> Suites:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.base.paths import Paths
+from pyorch.cli import main
 from pyorch.files.find import list_experiments
 from pyorch.files.load import load_experiment
 from pyorch.plan import expand
@@ -23,6 +24,18 @@ def test_the_example_loads(tmp_path: Path) -> None:
     file = tmp_path / "incast.toml"
     file.write_text(example, encoding="utf-8")
     assert len(expand(load_experiment(str(file), paths=Paths(ROOT)))) == 3
+
+
+def test_a_task_leads_to_one_page_and_to_a_verb() -> None:
+    """A newcomer reads the README and one page: neither may be long, no task may offer several."""
+    assert len(README.split()) <= 750
+    rows = re.findall(r"^\| (.+) \| `(.+)` \| (.+) \|$", README, re.MULTILINE)
+    assert len(rows) > 8
+    assert [task for task, _, page in rows if page.count("](") != 1 or "](" in task] == []
+    verbs = {verb.name for verb in main.VERBS}
+    commands = [command.split()[1] for _, command, _ in rows if command.startswith("pyorch ")]
+    assert len(commands) > 6
+    assert set(commands) <= verbs
 
 
 def test_linked_files_exist() -> None:

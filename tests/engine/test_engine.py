@@ -585,6 +585,17 @@ def test_a_heartbeat_tells_a_stall(tmp_path: Path) -> None:
             assert read_running(path).stalled == stalled
 
 
+@pytest.mark.parametrize(("arrived_later", "stalled"), [(1, 3000), (2, 0)])
+def test_the_end_of_a_run_looks_once_more(tmp_path: Path, arrived_later: int, stalled: int) -> None:
+    """A run that goes faster than the heart beats has not stalled since the last beat."""
+    path = tmp_path / "heartbeat"
+    now, arrived = 2000, 1
+    with Heartbeat(path, lambda: now / 5000, 3600, lambda: now, lambda: arrived) as heart:
+        heart.beat()
+        now, arrived = 5000, arrived_later
+    assert read_running(path).stalled == stalled
+
+
 def test_the_time_left_follows_from_the_speed() -> None:
     """4 of 10 runs and two halves in 50 s: 5 runs' worth, so 50 s are left."""
     assert remaining_s(50.0, 10, 4, under_way(0.5, 0.5)) == pytest.approx(50.0)

@@ -47,7 +47,7 @@ def spec(variant: str = "", seed: int = 1, **params: Any) -> RunSpec:
     return run_of({"params": {"variant": variant, **params}, "seed": seed})
 
 
-def said(runs: Mapping[RunSpec, dict[str, Any] | None]) -> list[str]:
+def said(runs: Mapping[RunSpec, dict[str, Any] | None], *own: str) -> list[str]:
     """The remarks on runs with these summary numbers, `warnings` among them."""
     summaries = {
         one: None
@@ -59,7 +59,7 @@ def said(runs: Mapping[RunSpec, dict[str, Any] | None]) -> list[str]:
         for one, numbers in runs.items()
     }
     store: Any = Summaries(summaries)
-    return [remark.line() for remark in of_runs(list(runs), store, "f")]
+    return [remark.line() for remark in of_runs(list(runs), store, "f", own)]
 
 
 def test_runs_that_went_well_need_no_word() -> None:
@@ -67,6 +67,17 @@ def test_runs_that_went_well_need_no_word() -> None:
     assert (
         said({spec(seed=1): {"events": 1}, spec(seed=2): {"events": 2}, spec(seed=3): None}) == []
     )
+
+
+def test_numbers_of_ones_own_schemes_are_told() -> None:
+    """As a range over the runs that have them; of a scheme that did nothing all are 0."""
+    runs: dict[RunSpec, dict[str, Any] | None] = {
+        spec("PFC"): {"events": 1, "pfc_frames_sent": 9},
+        spec("Mine", 1): {"events": 2, "leaky_pfc_messages": 692, "leaky_pfc_leaked_frames": 0},
+        spec("Mine", 2): {"events": 3, "leaky_pfc_messages": 1817, "leaky_pfc_leaked_frames": 0},
+    }
+    assert said(runs, "leaky-pfc", "pf") == ["leaky-pfc:  messages 692 to 1,817, leaked_frames 0"]
+    assert said(runs) == []
 
 
 def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:

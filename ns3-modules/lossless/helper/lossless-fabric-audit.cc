@@ -61,7 +61,7 @@ AdviseOnHeadroom(const FabricNode& node)
                 node.GetBuffer().GetHeadroom(port, cls) > 0)
             {
                 return "more arrived than the headroom that its flow controls demand: they demand "
-                       "too little, or react later; raise Headroom of the buffer";
+                       "too little, or react later; raise Headroom of the buffer (buffer.headroom)";
             }
         }
     }
