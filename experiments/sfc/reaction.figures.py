@@ -22,7 +22,7 @@ BARS = (
     ("SFC, ToR", "reaction", "SFC, local ToR", ()),
     ("SFC, spine", "reaction", "SFC, spine", ()),
     ("SFC, far ToR", "source_stops", "SFC, far ToR", (None, 10.0)),
-    ("SFC, far NIC", "reaction", "SFC, destination NIC", (None, 10.0)),
+    ("SFC, far NIC", "source_stops_nic", "SFC, destination NIC", (None, 10.0)),
     ("PFC, XOFF 10 KB", "pfc_stops_10kb", "PFC, XOFF of 10 KB", (50.0, 200.0)),
     ("PFC", "pfc_source_stops", "PFC, XOFF of 62.5 KB", (50.0, 200.0)),
     ("PFC, XOFF 125 KB", "pfc_stops_125kb", "PFC, XOFF of 125 KB", (50.0, 200.0)),
