@@ -34,10 +34,10 @@ namespace tests
 {
 
 /// A port's queues, one a class, and the frames in them.
-class Queues
+class ClassQueues
 {
   public:
-    Queues()
+    ClassQueues()
     {
         for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
         {
@@ -98,7 +98,7 @@ class OrderTest : public TestCase
     {
         ClassScheduler scheduler;
         scheduler.Configure(service, {}, 0);
-        Queues queues;
+        ClassQueues queues;
         for (int step = 0; step < 300; ++step)
         {
             queues.Push(random() % N_CLASSES, 64);
@@ -159,7 +159,7 @@ class WeightsTest : public TestCase
         std::generate(quanta.begin(), quanta.end(), [&] { return 1 + random() % 20'000; });
         const uint32_t first = strict ? random() % (1U << N_CLASSES) : 0;
         scheduler.Configure(ClassService::DWRR, quanta, first);
-        Queues queues;
+        ClassQueues queues;
         std::array<int64_t, N_CLASSES> served{};
         // Those without frames at all take no part.
         const uint32_t taking = 1 + random() % ((1U << N_CLASSES) - 1);
@@ -202,7 +202,7 @@ class WeightsTest : public TestCase
         ClassScheduler::Quanta quanta;
         quanta.fill(10'000);
         scheduler.Configure(ClassService::DWRR, quanta, 0);
-        Queues queues;
+        ClassQueues queues;
         const auto serve = [&] {
             const auto selectOf = [](uint8_t cls) { return static_cast<int>(cls); };
             const int found = scheduler.Select(queues.GetClasses(), queues.Get(), selectOf);
