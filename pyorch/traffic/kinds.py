@@ -159,6 +159,8 @@ class Ring(_Routed):
     up to `jitter` after `start`; without `size` they never end.
     """
 
+    left_out = _Routed.left_out | {"to"}
+
     hops: int = Field(default=2, ge=1, description="Switches from a flow's first to its last.")
     to: Literal["first", "same"] = Field(
         default="first",
