@@ -56,7 +56,7 @@ CellLoop::GetTypeId()
                                           "Number of events in a window from which several threads "
                                           "run the next one, if there are any: with fewer, waiting "
                                           "for them costs more. It affects only speed.",
-                                          UintegerValue(64),
+                                          UintegerValue(256),
                                           MakeUintegerAccessor(&CellLoop::m_threadsFrom),
                                           MakeUintegerChecker<uint32_t>());
     return tid;
@@ -700,19 +700,6 @@ CellLoop::RunCells()
     return false;
 }
 
-/// The visits of all parts since the last decision.
-/// @return count.
-uint64_t
-CellLoop::CountVisits() const
-{
-    uint64_t visits = 0;
-    for (const CellLoop* part : m_parts)
-    {
-        visits += part->m_visits;
-    }
-    return visits;
-}
-
 /// Decide between two windows whether cells go on. @return false: one order is right or cheaper.
 bool
 CellLoop::MayStayInCells()
@@ -721,7 +708,11 @@ CellLoop::MayStayInCells()
     {
         return false;
     }
-    const uint64_t visits = CountVisits();
+    uint64_t visits = 0;
+    for (const CellLoop* part : m_parts)
+    {
+        visits += part->m_visits;
+    }
     if (visits < COUNTED_VISITS)
     {
         return true;
@@ -787,18 +778,13 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
     }
     const uint64_t horizon = m_horizon ? NextOf(std::max<int64_t>(m_horizon(), 0)) : END;
     const uint64_t end = later(from, m_window); // of a window
-    const uint64_t before = horizon < end ? CountVisits() : 0;
-    if (horizon <= from || (horizon < end && !m_ownThreads))
+    if (horizon < end)
     {
-        // One thread takes an instant together with what is before it.
         RunInstants(from, limitAt(std::min({end, bound, std::max(horizon, from) + 1}) - 1));
     }
-    else if (!m_colours || horizon < end)
+    else if (!m_colours)
     {
-        for (uint32_t colour = 0; colour <= m_colours; ++colour)
-        {
-            RunUpTo(colour, limitAt(std::min({end, bound, horizon}) - 1));
-        }
+        RunUpTo(0, limitAt(std::min(end, bound) - 1));
     }
     else
     {
@@ -807,11 +793,6 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
         const uint64_t other = std::max(first, second);
         const uint64_t until = later(std::min(other, end), m_window);
         RunUpTo(colour, limitAt(std::min({until, bound, horizon}) - 1));
-    }
-    if (horizon < end)
-    {
-        // What waits is looked at before each part of a window: so visits in these cost more.
-        m_visits += static_cast<uint32_t>(CountVisits() - before);
     }
 }
 

@@ -234,7 +234,6 @@ class CellLoop : public EventLoop
     void LeaveCells();
     uint16_t CellOf(const Entry& entry) const;
     bool RunCells();
-    uint64_t CountVisits() const;
     bool MayStayInCells();
     uint64_t FirstOf(uint32_t colour);
     uint64_t FirstOfOwn(uint32_t colour);

@@ -189,11 +189,9 @@ CellThreads::Empty(uint16_t part)
 void
 CellThreads::Run(uint32_t colour, const PendingEvent& limit)
 {
-    const uint64_t before = m_events;
-    if (m_lastEvents[colour] < m_whole.m_threadsFrom || m_threads.empty())
+    if (m_lastEvents < m_whole.m_threadsFrom || m_threads.empty())
     {
         RunAlone(colour, limit);
-        m_lastEvents[colour] = m_events - before;
         return;
     }
     m_colour = colour;
@@ -204,7 +202,6 @@ CellThreads::Run(uint32_t colour, const PendingEvent& limit)
     Empty(0);
     Wait();
     Collect();
-    m_lastEvents[colour] = m_events - before;
     if (++m_windows == REVIEW_EVERY)
     {
         m_windows = 0;
@@ -237,7 +234,7 @@ CellThreads::RunAlone(uint32_t colour, const PendingEvent& limit)
 void
 CellThreads::Collect()
 {
-    m_events = 0;
+    uint64_t events = 0;
     for (CellLoop* part : m_parts)
     {
         m_whole.m_latest = std::max(m_whole.m_latest, part->m_latest);
@@ -246,8 +243,9 @@ CellThreads::Collect()
         {
             part->m_stop = false;
         }
-        m_events += part->m_executed;
+        events += part->m_executed;
     }
+    m_lastEvents = events - std::exchange(m_events, events);
     for (std::exception_ptr& error : m_errors)
     {
         if (error)

@@ -8,7 +8,6 @@
 
 #include "eventloop-cell-loop.h"
 
-#include <array>
 #include <atomic>
 #include <exception>
 #include <thread>
@@ -90,19 +89,19 @@ class CellThreads : public PartRunner
     void Balance();
     double GetUnevenness() const;
 
-    CellLoop& m_whole;                                  //!< the first part
-    std::vector<Ptr<CellLoop>> m_others;                //!< the others
-    std::vector<CellLoop*> m_parts;                     //!< all
-    std::vector<uint16_t> m_partOf;                     //!< by cell
-    std::vector<uint64_t> m_loads;                      //!< by cell: events since the last division
-    Assigned m_assigned;                                //!< see Assigned
-    std::vector<std::thread> m_threads;                 //!< of the other parts, while they run
-    std::vector<std::exception_ptr> m_errors;           //!< by part: what ended its window, or null
-    std::vector<std::vector<Mail>> m_mail;              //!< by receiving part, then by sender
-    bool m_isAlone{false};                              //!< RunAlone: no other thread runs
-    uint32_t m_colour{0};                               //!< of the window
-    PendingEvent m_limit{};                             //!< of the window
-    std::array<uint64_t, 2> m_lastEvents{~0ULL, ~0ULL}; //!< by colour: in its last window
+    CellLoop& m_whole;                              //!< the first part
+    std::vector<Ptr<CellLoop>> m_others;            //!< the others
+    std::vector<CellLoop*> m_parts;                 //!< all
+    std::vector<uint16_t> m_partOf;                 //!< by cell
+    std::vector<uint64_t> m_loads;                  //!< by cell: events since the last division
+    Assigned m_assigned;                            //!< see Assigned
+    std::vector<std::thread> m_threads;             //!< of the other parts, while they run
+    std::vector<std::exception_ptr> m_errors;       //!< by part: what ended its window, or null
+    std::vector<std::vector<Mail>> m_mail;          //!< by receiving part, then by sender
+    bool m_isAlone{false};                          //!< RunAlone: no other thread runs
+    uint32_t m_colour{0};                           //!< of the window
+    PendingEvent m_limit{};                         //!< of the window
+    uint64_t m_lastEvents{~0ULL};                   //!< number of events in the last window
     uint64_t m_events{0};                           //!< of all parts, at the end of the last window
     uint32_t m_spins;                               //!< SPINS; 0 with more threads than cores
     uint32_t m_windows{0};                          //!< since the last look at the balance

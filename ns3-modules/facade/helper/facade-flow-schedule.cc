@@ -272,7 +272,7 @@ FlowSchedule::NoteReady(uint32_t number)
             {
                 m_ready.push_back(follower.number);
             }
-            else if (IsSeen(follower.number))
+            else
             {
                 m_waiting.push_back({0, follower.number});
                 std::push_heap(m_waiting.begin(), m_waiting.end());
@@ -289,24 +289,6 @@ FlowSchedule::IsMet(uint32_t number) const
 {
     return number & POINT ? m_points[number & ~POINT].left == 0
                           : m_queuePairs[number]->GetOutcome().finish >= 0;
-}
-
-/// May another cell see the release of a flow at its time, or what it leads to within a window?
-/// Not if all that it waits for ends where it starts: for what it sends to another cell takes a
-/// window.
-/// @param flow its number; all that it waits for is under way. @return false: certainly not.
-bool
-FlowSchedule::IsSeen(uint32_t flow) const
-{
-    const auto endOf = [this](uint32_t number) {
-        return m_queuePairs[number]->GetDestination()->GetCell();
-    };
-    const uint16_t cell = m_queuePairs[flow]->GetSource()->GetCell();
-    const Step& step = m_flows[flow];
-    return (endOf(flow) == cell && !step.followers.empty()) ||
-           std::ranges::any_of(step.unmet, [&](const Follower& after) {
-               return after.number & POINT || endOf(after.number) != cell;
-           });
 }
 
 /// When the last dependency of a flow or point may be met at the earliest.
@@ -340,8 +322,7 @@ FlowSchedule::GetEarliestRelease()
         m_waiting.pop_back();
         return flow;
     };
-    // What was a bound remains one; so compute those anew that are near, and not at every instant,
-    // unless they have come.
+    // What was a bound remains one; so compute those anew that are near, and not at every instant.
     const bool look = now >= m_nextLook;
     while (!m_waiting.empty())
     {
@@ -352,17 +333,12 @@ FlowSchedule::GetEarliestRelease()
             remove();
             continue;
         }
-        if (bound - now > window || (bound > now && !look))
+        if (bound - now > window || !look)
         {
             return bound;
         }
-        m_nextLook = now + window;
+        m_nextLook = now + window / 4;
         const int64_t later = BoundOf(step);
-        if (!IsSeen(flow))
-        {
-            remove();
-            continue;
-        }
         if (later <= bound)
         {
             return bound;

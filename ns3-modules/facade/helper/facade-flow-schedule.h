@@ -79,8 +79,7 @@ class FlowSchedule
         uint32_t unready{0};             //!< of these, flows not yet released, and their points
     };
 
-    /// A waiting flow of which all dependencies are under way, unless none of these ends in
-    /// another cell.
+    /// A waiting flow of which all dependencies are under way.
     struct Waiting
     {
         int64_t bound; //!< it is not released before (ps)
@@ -153,7 +152,6 @@ class FlowSchedule
     void PrepareBounds();
     void NoteReady(uint32_t number);
     bool IsMet(uint32_t number) const;
-    bool IsSeen(uint32_t flow) const;
     int64_t BoundOf(Step& step);
 
     const std::vector<Ptr<rdma::QueuePair>>& m_queuePairs; //!< by flow

@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <sstream>
 
 namespace ns3
@@ -62,7 +61,6 @@ class Simulation::Impl
     std::unique_ptr<observe::FabricPcapHelper> pcaps; //!< captures, or null
     bool silenced{false};                             //!< a host will pause forever
     uint32_t threads{1};                              //!< see SetThreads
-    std::optional<bool> rulesOut;                     //!< Traffic::RulesOutCycles, once asked
     bool cellsChosen{false};                          //!< see ChooseCells
     std::string oneCell;                              //!< why all is one cell; empty: it is not
     bool finished{false};                             //!< Finish was called
@@ -132,15 +130,7 @@ Simulation::Impl::FindThreadProblem()
 bool
 Simulation::Impl::MayDeadlock()
 {
-    if (!deadlocks->IsOn() || silenced || fabric->Changes())
-    {
-        return deadlocks->IsOn();
-    }
-    if (!rulesOut)
-    {
-        rulesOut = traffic.RulesOutCycles(); // follows all paths
-    }
-    return !*rulesOut;
+    return deadlocks->IsOn() && (silenced || !traffic.RulesOutCycles());
 }
 
 /// At the first Run, let cells run on their own, unless something of the run needs one order of

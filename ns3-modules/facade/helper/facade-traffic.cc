@@ -523,6 +523,18 @@ Traffic::RulesOutCycles()
     {
         return false;
     }
+    if (!m_rulesOut)
+    {
+        m_rulesOut = FollowsNoCycle();
+    }
+    return *m_rulesOut;
+}
+
+/// Follow all paths, of flows and answers.
+/// @return true: all arrive, and they have no cyclic dependency.
+bool
+Traffic::FollowsNoCycle() const
+{
     PathDependencies dependencies(m_fabric);
     const auto follow = [&](uint32_t from, uint32_t to, const lossless::Frame& header) {
         const auto hops = m_fabric.GetRoutes().Trace(from, header);

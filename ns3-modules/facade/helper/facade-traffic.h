@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,6 +131,7 @@ class Traffic
     std::string CheckConnections() const;
     /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
     std::string CheckTruncation() const;
+    bool FollowsNoCycle() const;
     /// Problems of a flow whose frames a link does not take.
     static std::string CheckSize(const rdma::QueuePair& queuePair, const lossless::Port* between);
     const lossless::Port* FindTightest() const;
@@ -157,12 +159,13 @@ class Traffic
     rdma::Progress m_progress;                //!< progress of the hosts
     double m_finiteBytes{0};                  //!< total bytes of finite flows on the network (B)
     std::string m_congestionControl;          //!< TypeId name; empty: none
-    PathTimes::Hops m_cycle;      //!< cyclic buffer dependency of the flows; empty: none
-    std::vector<uint32_t> m_open; //!< finite flows that may not have finished
-    uint32_t m_farthest{0};       //!< of these, one that is far from its end
-    int64_t m_nextLook{0};        //!< when to look for another one (ps)
-    FlowSchedule m_schedule;      //!< starts the flows
-    FlowPaths m_paths;            //!< their paths
+    PathTimes::Hops m_cycle;        //!< cyclic buffer dependency of the flows; empty: none
+    std::optional<bool> m_rulesOut; //!< see RulesOutCycles, of paths that do not change
+    std::vector<uint32_t> m_open;   //!< finite flows that may not have finished
+    uint32_t m_farthest{0};         //!< of these, one that is far from its end
+    int64_t m_nextLook{0};          //!< when to look for another one (ps)
+    FlowSchedule m_schedule;        //!< starts the flows
+    FlowPaths m_paths;              //!< their paths
 };
 
 } // namespace facade

@@ -176,7 +176,7 @@ class WaitingFlowsTest : public TestCase
             }
         }
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
-        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(64));
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(256));
         NS_TEST_EXPECT_MSG_GT(inCells, 30, "most of them need no one order");
     }
 };
@@ -310,7 +310,7 @@ class JudgedTest : public TestCase
             blocked += one.notes.find("blocked by a host") != std::string::npos;
         }
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue("1h"));
-        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(64));
+        Config::SetDefault("ns3::eventloop::CellLoop::ThreadsFrom", UintegerValue(256));
         NS_TEST_EXPECT_MSG_GT(deadlocks, 10, "some of them deadlock");
         NS_TEST_EXPECT_MSG_GT(blocked, 10, "hosts block some of them");
         NS_TEST_EXPECT_MSG_GT(m_apart, 300, "cells run on their own while nothing is paused");

@@ -195,22 +195,9 @@ class EventStream : private eventloop::Occurrence
     template <class F>
     void ForEach(F look) const
     {
-        ForEachArrival([&look](Item& item, int64_t) { look(item); });
-    }
-
-    /**
-     * @brief The same, with the time of arrival.
-     *
-     * @tparam F callable with an Item& and a time (ps)
-     * @param look called with each.
-     */
-    template <class F>
-    void ForEachArrival(F look) const
-    {
         for (uint32_t i = 0; i < m_count; ++i)
         {
-            const Arrival& arrival = m_ring[(m_first + i) & (m_size - 1)];
-            look(*arrival.item, arrival.time);
+            look(*m_ring[(m_first + i) & (m_size - 1)].item);
         }
     }
 

@@ -329,38 +329,17 @@ QueuePair::GetEarliestFinishOfShare() const
     const uint64_t first = launched ? GetCarrying().GetRange(m_place).first : 0;
     const uint64_t frontier = std::max(first, launched ? GetCarrying().m_receive.GetFrontier() : 0);
     const uint64_t packets = CountPackets(m_demand.bytes);
-    uint64_t left = packets - std::min(packets, frontier - first + inNic);
-    if (left == 0 && inNic == 0 && GetShareOutcome().finish < 0)
-    {
-        left = 1; // one before the latest is missing
-    }
-    if (left == 0 || IsInside())
+    const uint64_t left = packets - std::min(packets, frontier - first + inNic);
+    if (left < 2)
     {
         return begin;
     }
-    // What is on the wire comes at its time, all else has yet to be sent: one packet at once, and
-    // the last one may be short.
-    const lossless::Port& port = host.GetPort(0);
-    const uint32_t carried = GetCarrying().GetFlow();
-    uint64_t onWire = 0;
-    int64_t arrival = begin;
-    port.ForEachInbound([&](const lossless::Frame& frame, int64_t time) {
-        if (onWire < left && frame.flow == carried && frame.kind == lossless::FrameKind::DATA)
-        {
-            ++onWire;
-            arrival = std::max(begin, time);
-        }
-    });
-    if (onWire == left)
-    {
-        return arrival;
-    }
-    const uint64_t more = left - onWire - std::min<uint64_t>(left - onWire, 2);
+    // The last bit of one packet may arrive at once, and the last packet may be short.
+    const uint64_t bytes = (left - 2) * m_payloadSize;
     // The clock of the port that sends counts, and it may be faster than the host's own.
-    const int64_t sent = lossless::TransmissionTime(static_cast<int64_t>(more * m_payloadSize),
-                                                    port.GetPeer().GetRate());
-    const int64_t after = std::min(sent, lossless::NEVER - begin) + begin;
-    return std::max(arrival, std::min(port.GetDelay(), lossless::NEVER - after) + after);
+    const int64_t more = lossless::TransmissionTime(static_cast<int64_t>(bytes),
+                                                    host.GetPort(0).GetPeer().GetRate());
+    return more > lossless::NEVER - begin ? lossless::NEVER : begin + more;
 }
 
 QueuePair::Outcome

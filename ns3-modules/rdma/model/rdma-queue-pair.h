@@ -186,8 +186,8 @@ class QueuePair : public Connection, public RecoverySettings
     /// Payload received without a gap, from the first byte of each share on. @return bytes.
     uint64_t GetInOrder() const;
 
-    /// When its receiver can have the whole message at the earliest: what is on the receiver's link
-    /// arrives at its time, all else comes one after the other, a delay of that link later.
+    /// When its receiver can have the whole message at the earliest: packets that have not arrived
+    /// come one after the other over the receiver's link.
     /// @return ps; NEVER for an endless one.
     int64_t GetEarliestFinish() const;
 

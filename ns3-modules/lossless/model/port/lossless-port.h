@@ -290,18 +290,6 @@ class Port : public LinkEnd
         m_ideal.ForEach(lookAtControl);
     }
 
-    /**
-     * @brief Visit the frames on the wire towards this port, the next to arrive first.
-     *
-     * @tparam F takes a const Frame& and the time of its arrival (ps).
-     * @param look called with each.
-     */
-    template <class F>
-    void ForEachInbound(F look) const
-    {
-        m_inbound.ForEachArrival(look);
-    }
-
     /// Bytes in the ingress accounting of a class.
     /// @param cls class. @return bytes.
     int64_t GetIngressBytes(uint8_t cls) const;
