@@ -224,11 +224,12 @@ def heat_map(summary: Summary) -> Figure:
     rows = [one for one in summary.rows if one.row.drawn and not one.empty]
     means = [{a.scheme: a.mean.mean for a in one.answers if a.mean.n} for one in rows]
     names = [name for name in summary.schemes if all(name in found for found in means)]
+    if not rows:
+        return Figure()
     key = next((n for n, one in enumerate(rows) if one.row.label == RANKED), 0)
     names.sort(key=lambda name: _key(rows[key], means[key][name]))
     canvas = Figure(figsize=(COLUMN_INCHES["two"], 0.24 * len(names) + 1.75), layout="constrained")
-    if rows:
-        _panel(canvas.subplots(), rows, names)
+    _panel(canvas.subplots(), rows, names)
     return canvas
 
 
