@@ -253,9 +253,8 @@ class ClassRatesTest : public TestCase
 {
   public:
     ClassRatesTest()
-        : TestCase("in no span of time a class sends more than its maximum, a bucket and a frame; "
-                   "it is below its minimum exactly if what it has sent since it last caught up "
-                   "allows another frame, by brute force")
+        : TestCase("in no span of time a class sends more than its maximum, a bucket and a frame, "
+                   "by brute force; when a class is due its minimum, by hand")
     {
     }
 
