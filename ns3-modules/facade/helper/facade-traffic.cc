@@ -6,6 +6,7 @@
 #include "facade-traffic.h"
 
 #include "facade-arguments.h"
+#include "facade-frame-limits.h"
 
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-fabric.h"
@@ -594,56 +595,10 @@ Traffic::CheckWays() const
 }
 
 std::string
-Traffic::CheckSize(const QueuePair& queuePair, const lossless::Port* between)
-{
-    const uint32_t frame = queuePair.GetLargestFrame(queuePair.HasTelemetry());
-    const auto refusal = [&](const lossless::Port& port) {
-        return "flow " + std::to_string(queuePair.GetNumber()) + ": its frames have up to " +
-               std::to_string(frame) + " B, the port of " + port.GetNode().GetName() + " to " +
-               port.GetNeighbourName() + " takes at most " + std::to_string(port.GetMtu()) +
-               "; lower its PayloadSize, or raise Mtu\n";
-    };
-    const auto fits = [frame](const lossless::Port& port) {
-        return port.GetMtu() == 0 || frame <= port.GetMtu();
-    };
-    for (const lossless::FabricNode* host : {queuePair.GetSource(), queuePair.GetDestination()})
-    {
-        if (!fits(host->GetPort(0)))
-        {
-            return refusal(host->GetPort(0));
-        }
-    }
-    return between && !fits(*between) ? refusal(*between) : "";
-}
-
-/// The port between switches that takes the smallest frames. Routes may change, so that every flow
-/// has to fit.
-/// @return the port; null: all take any frame.
-const lossless::Port*
-Traffic::FindTightest() const
-{
-    const lossless::Port* tightest = nullptr;
-    for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
-    {
-        const lossless::FabricNode& from = m_fabric.GetNode(node);
-        for (uint16_t index = 0; from.IsSwitch() && index < from.GetNPorts(); ++index)
-        {
-            const lossless::Port& port = from.GetPort(index);
-            if (port.GetPeer().GetNode().IsSwitch() && port.GetMtu() > 0 &&
-                (!tightest || port.GetMtu() < tightest->GetMtu()))
-            {
-                tightest = &port;
-            }
-        }
-    }
-    return tightest;
-}
-
-std::string
 Traffic::Check() const
 {
     std::string problems;
-    const lossless::Port* between = FindTightest();
+    const FrameLimits limits(m_fabric);
     for (const auto& queuePair : m_queuePairs)
     {
         const uint64_t bytes = queuePair->GetDemand().bytes;
@@ -674,7 +629,7 @@ Traffic::Check() const
         {
             continue;
         }
-        problems += CheckSize(*queuePair, between);
+        problems += limits.Check(*queuePair);
         const auto& routes = m_fabric.GetRoutes();
         // a diverted route may form a loop on purpose
         if (!routes.IsDiverted(queuePair->GetDestination()->GetId()) &&

@@ -132,9 +132,6 @@ class Traffic
     /// Problems if switches truncate frames: what the queue pairs lack for it, or the classes.
     std::string CheckTruncation() const;
     bool FollowsNoCycle() const;
-    /// Problems of a flow whose frames a link does not take.
-    static std::string CheckSize(const rdma::QueuePair& queuePair, const lossless::Port* between);
-    const lossless::Port* FindTightest() const;
     int64_t GetEarliestEnd();
     int64_t Carry(uint32_t flow, rdma::QueuePair& queuePair);
     void FollowRoutes(uint32_t host);
