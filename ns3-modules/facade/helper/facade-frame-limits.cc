@@ -5,6 +5,8 @@
  */
 #include "facade-frame-limits.h"
 
+#include "ns3/rdma-queue-pair-owner.h"
+
 namespace ns3
 {
 namespace facade

@@ -8,6 +8,7 @@
 #include "ns3/double.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
