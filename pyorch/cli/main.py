@@ -109,7 +109,7 @@ class Console(Program):
                 print(f"\n{title}:")
             for name, text in mine:
                 head = f"  {name:<13}"
-                line = text.strip().partition("\n")[0].removesuffix(".")
+                line = text.strip().partition("\n")[0]
                 print(textwrap.fill(line, width, initial_indent=head, subsequent_indent=15 * " "))
 
 
