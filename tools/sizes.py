@@ -52,7 +52,7 @@ FEATURES = (
         "report/figures/loadmap.py",
     ),
     _feature("figures", 4_045, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_375, "report"),
+    _feature("reports: expectations, answer, page", 3_390, "report"),
     _feature("a plan and its picture", 490, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
@@ -68,7 +68,7 @@ FEATURES = (
         460,
         "catalogue/reference.py catalogue/tables.py cli/pages.py",
     ),
-    _feature("new schemes", 280, "catalogue/new_scheme cli/new_scheme.py"),
+    _feature("new schemes", 285, "catalogue/new_scheme cli/new_scheme.py"),
     _feature("captures and animations", 665, "trace cli/trace.py"),
     _feature("the build of the C++ modules", 2_290, "build cli/build.py"),
     _feature(

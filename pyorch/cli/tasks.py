@@ -298,8 +298,8 @@ def new_scheme(
     *,
     kind: Annotated[
         str,
-        "flow-control (default), congestion-control, int-congestion-control, buffer-policy, "
-        "forwarding-policy, table",
+        "flow-control (default), pause, congestion-control, int-congestion-control, "
+        "buffer-policy, forwarding-policy, table",
     ] = "flow-control",
     folder: Annotated[str, "folder to create it in; default ns3-modules/"] = "",
 ) -> int:

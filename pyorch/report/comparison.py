@@ -20,7 +20,7 @@ from pyorch.report.statistics import NEGLIGIBLE, Estimate, Standing, estimate, s
 from pyorch.report.style import label_axis
 from pyorch.setting.tagger import lossless_classes
 
-MOST_ROWS, MOST_METRICS = 60, 10
+MOST_ROWS, MOST_METRICS = 60, 20
 _DIGITS = 3
 _FIRST = ("best", "equal")
 
@@ -38,9 +38,8 @@ class Comparison:
     """The table. heads: what varies, then the metrics with their units. rows: texts, and cells.
 
     best: which variants are best, by metric, and what is not decided; "" without any. left: rows
-    that are not shown. seeds: least and most draws behind a mean, where there is one. lost: frames
-    under variants that may lose some, and what was sent again; "" without such a variant. slow:
-    variants that did not deadlock, but left most flows unfinished.
+    that are not shown. seeds: least and most draws behind a mean, where there is one. remarks:
+    which metrics are not shown, what was lost, who was too slow.
     """
 
     heads: Sequence[str]
@@ -48,8 +47,12 @@ class Comparison:
     best: str
     left: int
     seeds: tuple[int, int]
-    lost: str
-    slow: str = ""
+    remarks: Sequence[str] = ()
+
+    @property
+    def upright(self) -> bool:
+        """Whether metrics go down the page: more metrics than variants fit its width."""
+        return len(self.heads) > len(self.rows) + 1 and self.heads[0] == "variant"
 
     @property
     def marked(self) -> bool:
@@ -82,9 +85,11 @@ def comparison(
     """
     runs = data.runs
     keys = [key for key in data.settings if runs[key].astype(str).nunique() > 1]
-    shown = [name for name in dict.fromkeys(metrics) if _is_number(runs, name)][:MOST_METRICS]
+    known = [name for name in dict.fromkeys(metrics) if _is_number(runs, name)]
+    shown = known[:MOST_METRICS]
     if not keys or not shown:
         return None
+    empty = [name for name in dict.fromkeys(metrics) if name not in runs or runs[name].isna().all()]
     texts = [runs[key].astype(str) for key in keys]
     parts = [part for _, part in runs.groupby(texts, sort=False, dropna=False)]
     columns = [_column(name, data, parts, keys) for name in shown]
@@ -104,25 +109,34 @@ def comparison(
         else "",
         left=len(parts) - len(rows),
         seeds=(min(draws), max(draws)),
-        lost=_lost(data) if "variant" in keys else "",
-        slow=_slow(data) if "variant" in keys else "",
+        remarks=[
+            *_not_shown("No run has a value of", empty, names),
+            *_not_shown("More in the table of runs:", known[MOST_METRICS:], names),
+            *([*_lost(data), *_slow(data)] if "variant" in keys else []),
+        ],
     )
 
 
-def _slow(data: ReportData) -> str:
+def _not_shown(why: str, metrics: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """Say of metrics why the table lacks them; nothing of none."""
+    said = ", ".join(names.get(name) or plain_name(name) for name in metrics)
+    return [f"{why} {said}."] if said else []
+
+
+def _slow(data: ReportData) -> list[str]:
     """The variants that finished less than half of their flows without a deadlock."""
     runs, parts = data.runs, []
     if not {"flows_unfinished", "flows_finite", "deadlocked_at_end"} <= set(runs):
-        return ""
+        return []
     left = runs["flows_unfinished"] > runs["flows_finite"] / 2
     for name, some in runs[left & (runs["deadlocked_at_end"] == 0)].groupby("variant", sort=False):
         of = f"{int(some['flows_unfinished'].sum()):,} of {int(some['flows_finite'].sum()):,} flows"
         parts.append(f"{name} ({of} in {len(some)} of {(runs['variant'] == name).sum()} runs)")
     what = "no deadlock, but most flows were not finished at the end"
-    return f"Too slow: {what}: {'; '.join(parts)}." if parts else ""
+    return [f"Too slow: {what}: {'; '.join(parts)}."] if parts else []
 
 
-def _lost(data: ReportData) -> str:
+def _lost(data: ReportData) -> list[str]:
     """What was lost where runs lose frames, or have no lossless class and none was lost."""
     runs, parts = data.runs, []
     for name, some in runs.groupby("variant", sort=False) if "dropped_frames" in runs else ():
@@ -133,7 +147,7 @@ def _lost(data: ReportData) -> str:
             parts.append(f"{frames:,} under {name}, which sent {share:.2g} % of its bytes again")
         elif not any(map(lossless_classes, settings)):
             parts.append(f"none under {name}")
-    return f"Frames lost: {'; '.join(parts)}." if parts else ""
+    return [f"Frames lost: {'; '.join(parts)}."] if parts else []
 
 
 def _is_number(runs: pd.DataFrame, name: str) -> bool:

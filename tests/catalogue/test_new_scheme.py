@@ -139,6 +139,35 @@ def own_queues(module: Path) -> None:
     header.write_text(text.replace(place, f"{place}\n{code}"))
 
 
+def leak(module: Path) -> None:
+    """Let a new kind of pause send at a tenth of the rate, as the tutorial does."""
+    (code,) = re.findall(r"```cpp\n(    void Hold.*?)```", TUTORIAL, re.DOTALL)
+    header = module / "model" / f"{module.name}-pause.h"
+    text = header.read_text()
+    for old, new in (
+        ("    void Hold(uint8_t cls, bool held) override;\n", code),
+        (
+            "public pfc::Pfc",
+            "public pfc::Pfc, public lossless::Gate, public lossless::SentListener",
+        ),
+        (
+            '#include "ns3/pfc.h"\n',
+            "".join(
+                f'#include "ns3/{name}.h"\n'
+                for name in ("lossless-event", "lossless-port", "lossless-rate", "pfc")
+            ),
+        ),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    header.write_text(text)
+    source = header.with_suffix(".cc")
+    text = source.read_text()
+    begin = text.index("void\nLeak::Hold")
+    (module / "comparison.toml").unlink()  # it needs headroom of its own
+    source.write_text(text[:begin] + text[text.index("void\nLeak::Report") :])
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A module of each kind, and that of the tutorial, by its own commands and changes."""
@@ -153,11 +182,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ["new-scheme", "busy-hop", "--folder", str(home), "--kind", "int-congestion-control"],
         ["new-scheme", "fair-share", "--folder", str(home), "--kind", "buffer-policy"],
         ["new-scheme", "long-wait", "--folder", str(home), "--kind", "table"],
+        ["new-scheme", "long-stop", "--folder", str(home), "--kind", "pause"],
+        ["new-scheme", "leak", "--folder", str(home), "--kind", "pause"],
     ):
         done = invoke(environment, *words)
         assert done.returncode == 0, done.stderr
         assert f"export {MODULE_PATH_VARIABLE}={home}" in done.stdout
     own_queues(home / "early-pause")
+    leak(home / "leak")
     (change,) = re.findall(r"```diff\n(.*?)```", TUTORIAL, re.DOTALL)
     subprocess.run(["git", "apply"], cwd=home / "link-pause", input=change, text=True, check=True)
     environment |= {MODULE_PATH_VARIABLE: str(home)}
@@ -175,13 +207,15 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
         "busy-hop",
         "early-pause",
         "fair-share",
+        "leak",
         "link-pause",
+        "long-stop",
         "long-wait",
         "round-trip",
         "side-step",
     ]
     assert re.fullmatch("release-with-[0-9a-f]{16}", folder.name), "too many names for a folder's"
-    assert made.build.modules[-7:] == names
+    assert sorted(made.build.modules[-9:]) == names
     log = (folder / "build.log").read_text()
     assert "warning:" not in log
     assert "pfc.cc" not in log, "the project's own modules are there already"
@@ -190,11 +224,14 @@ def test_they_build_apart_without_warnings_and_pass(made: Made) -> None:
         "busy-hop-int-congestion-control",
         "early-pause-flow-control",
         "fair-share-buffer-policy",
+        "leak-pause",
         "link-pause-flow-control",
+        "long-stop-pause",
         "long-wait-table",
         "round-trip-congestion-control",
         "side-step-forwarding-policy",
     ]
+    del suites["leak-pause"]  # it does not pause as PFC any more
     for suite, runner in suites.items():
         result = run_suite(runner, suite)
         assert result.passed, result.output
@@ -239,7 +276,7 @@ def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> N
     assert plain.variants == ("PFC", "GFC")
     monkeypatch.setenv(MODULE_PATH_VARIABLE, str(made.home))
     found = load_experiment("gfc/two-to-one", schema=schema, paths=PATHS)
-    assert found.variants == ("PFC", "GFC", "EarlyPause", "LinkPause")
+    assert found.variants == ("PFC", "GFC", "EarlyPause", "LinkPause", "LongStop")
     end_to_end = load_experiment("sfc/incast", paths=PATHS)
     assert end_to_end.variants[-1] == "RoundTrip"
     assert "BusyHop" in end_to_end.variants
@@ -286,6 +323,25 @@ def test_they_run_in_two_to_one(made: Made) -> None:
     own = made.invoke("experiment", "early-pause/two-to-one", "--jobs", "1")
     assert own.returncode == 0, own.stdout + own.stderr
     assert "round-trip/two-to-one" in made.invoke("list").stdout
+
+
+@pytest.mark.cpp
+def test_kinds_of_pause_run_beside_pfc(made: Made) -> None:
+    """As PFC does, or with what the tutorial lets through: a tenth of 10 Gb/s for each sender."""
+    own = made.invoke("experiment", "long-stop/two-to-one", "--jobs", "1")
+    assert own.returncode == 0, own.stdout + own.stderr
+    assert "differs" not in own.stdout
+    words = ("buffer.xoff=80KB", "buffer.headroom=8MB", "buffer.size=64MB", "leak.long=1us")
+    sets = [word for one in words for word in ("--set", one)]
+    done = made.invoke("experiment", "leak/two-to-one", "--jobs", "1", *sets)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = re.search(r"^report: (.*)/index.html$", done.stdout, re.MULTILINE)
+    assert report
+    runs = pd.read_parquet(Path(report[1]).parent / "runs.parquet").set_index("variant")
+    assert runs.loc["Leak", "delivered"] == pytest.approx(runs.loc["PFC", "delivered"], rel=0.01)
+    # A share p of the time at a tenth of the rate, to send half of it: 1 - p + p / 10 = 1 / 2.
+    paused = runs["pause_time"].to_dict()
+    assert paused["Leak"] / paused["PFC"] == pytest.approx((5 / 9) / (1 / 2), rel=0.05)
 
 
 @pytest.mark.cpp

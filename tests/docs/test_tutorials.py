@@ -28,8 +28,8 @@ def test_the_first_study(tmp_path: Path) -> None:
     (quoted,) = re.findall(r"^> (.*)$", text, re.MULTILINE)
     assert quoted in page
     rows = pd.read_csv(report / "schemes.csv").set_index(["variant", "metric"])["mean"]
-    assert f"{rows['BFC', 'short_p99']:.1f} times the ideal time" in text
-    assert f"against {rows['PFC', 'short_p99']:.0f} under PFC" in text
+    assert f"{rows['BFC', 'p99_below_10KB']:.1f} times the ideal time" in text
+    assert f"against {rows['PFC', 'p99_below_10KB']:.0f} under PFC" in text
 
 
 @pytest.mark.cpp

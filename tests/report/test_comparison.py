@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pyorch.metrics.flow_kinds import FctSlowdown, Goodput, SummaryNumber
-from pyorch.report.comparison import MOST_ROWS, Comparison, comparison
+from pyorch.report.comparison import MOST_METRICS, MOST_ROWS, Comparison, comparison
 from pyorch.report.data import ReportData
 from pyorch.setting.attributes import DEFAULTS
 from tests.forms import run_of
@@ -110,11 +110,11 @@ def test_schemes_that_may_lose_frames_say_how_many() -> None:
     ]
     found = comparison(ReportData(None, pd.DataFrame(rows), specs, [TAIL]), ["tail"], {})
     assert found is not None
-    assert found.lost == (
+    assert found.remarks == [
         "Frames lost: none under IRN; 100 under DCQCN, which sent 0.5 % of its bytes again; "
         "6 under Breaker, which sent 0.03 % of its bytes again."
-    )
-    assert compared({"A": BASE, "B": BASE}).lost == ""
+    ]
+    assert compared({"A": BASE, "B": BASE}).remarks == []
 
 
 def test_schemes_without_a_deadlock_that_finish_nothing_are_said_to_be_too_slow() -> None:
@@ -129,8 +129,27 @@ def test_schemes_without_a_deadlock_that_finish_nothing_are_said_to_be_too_slow(
     ]
     found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
     assert found is not None
-    assert found.slow == (
+    assert found.remarks == [
         "Too slow: no deadlock, but most flows were not finished at the end: "
         "GFC (10 of 12 flows in 2 of 3 runs)."
-    )
-    assert compared({"A": BASE, "B": BASE}).slow == ""
+    ]
+
+
+def test_metrics_without_a_value_and_those_that_do_not_fit_are_named() -> None:
+    """None vanishes without a word; more metrics than variants go down the page."""
+    metrics = [f"m{number}" for number in range(MOST_METRICS + 2)]
+    rows = [
+        {"hash": f"{who}{seed}", "variant": who, "seed": seed, "tail": math.nan}
+        | dict.fromkeys(metrics, 1.0 + seed)
+        for who in ("A", "B")
+        for seed in (1, 2)
+    ]
+    data = ReportData(None, pd.DataFrame(rows), {}, [TAIL])
+    found = comparison(data, ["tail", "gone", *metrics], {"tail": "Slowdown"})
+    assert found is not None
+    assert found.remarks == [
+        "No run has a value of Slowdown, Gone.",
+        f"More in the table of runs: M{MOST_METRICS}, M{MOST_METRICS + 1}.",
+    ]
+    assert found.upright
+    assert not compared({"A": BASE, "B": BASE}).upright

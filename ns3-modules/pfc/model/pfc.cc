@@ -253,7 +253,13 @@ Pfc::SetPaused(uint8_t cls, bool paused)
     NS_LOG_LOGIC("port to node " << m_port->GetPeerId() << ": class " << +cls
                                  << (paused ? " is paused" : " is resumed"));
     m_port->NotePaused(cls, paused);
-    m_port->BlockClass(cls, paused);
+    Hold(cls, paused);
+}
+
+void
+Pfc::Hold(uint8_t cls, bool held)
+{
+    m_port->BlockClass(cls, held);
 }
 
 void

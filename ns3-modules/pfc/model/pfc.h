@@ -65,6 +65,12 @@ class Pfc : public lossless::FlowControl,
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
 
+  protected:
+    /// Obey: called when the pause of a class begins and when it ends. A derived scheme may obey in
+    /// another way than to hold the class back.
+    /// @param cls class. @param held true: it is paused.
+    virtual void Hold(uint8_t cls, bool held);
+
   private:
     void Send(uint32_t classes, uint32_t quanta);
     void Refresh();

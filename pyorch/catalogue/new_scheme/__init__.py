@@ -27,6 +27,7 @@ KINDS = {
     kind: kind.replace("-", "_")
     for kind in (
         "flow-control",
+        "pause",
         "congestion-control",
         "int-congestion-control",
         "buffer-policy",
@@ -47,7 +48,9 @@ FILES = {
 TEMPLATES = Path(__file__).parent
 LONGEST_NAME = 32
 #: A study that every new scheme of a kind joins.
-COMPARING = {"flow-control": "gfc/two-to-one", "buffer-policy": "dsh/burst"}
+COMPARING = dict.fromkeys(("flow-control", "pause"), "gfc/two-to-one") | {
+    "buffer-policy": "dsh/burst"
+}
 #: First MAC control opcode that new schemes have, and how many there are.
 FIRST_OPCODE, OPCODES = 0x0E00, 0x100
 
@@ -108,6 +111,7 @@ class Names:
             "underline": "-" * len(self.title),
             "kind": kind,
             "opcode": f"0x{opcode:04x}",
+            "more": " ${libpfc}" if kind == "pause" else "",
         }
 
 
