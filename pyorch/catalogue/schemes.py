@@ -391,12 +391,19 @@ def is_group(name: str) -> bool:
 
 
 def render(entries: Sequence[Entry], width: int, whole: bool) -> list[str]:
-    """Return the lines to print; `whole`: with what each key is, and sources."""
+    """Return the lines to print; `whole`: with what each key is, and sources.
+
+    Beside a tuned scheme the classes of its name are short: most who ask for it set few keys more.
+    """
     lines: list[str] = []
+    tuned = any(entry.group == LIBRARY for entry in entries)
     for group in dict.fromkeys(entry.group for entry in entries):
         lines += ["", _HEADINGS[group]] if lines else [_HEADINGS[group]]
         for entry in (one for one in entries if one.group == group):
-            lines += _whole(entry, width) if whole else _short(entry, width)
+            some = whole and (entry.group == LIBRARY or not tuned)
+            lines += _whole(entry, width) if some else _short(entry, width)
+            if whole and not some:
+                lines += _wrap(f"each key: `pyorch schemes {entry.other or entry.name}`", 8, width)
     return lines
 
 
