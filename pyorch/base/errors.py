@@ -72,7 +72,8 @@ class Problem:
 
     def render(self) -> str:
         """Return the problem as indented lines of text without a final newline."""
-        lines = [f"{shown(self.where, MAX_WHERE)}: {shown(self.what)}"]
+        where = shown(self.where, MAX_WHERE).replace("\n", "\\n")  # a name may be many lines
+        lines = [f"{where}: {shown(self.what)}"]
         if self.allowed:
             lines.append(f"    allowed: {shown(self.allowed)}")
         if self.hint:

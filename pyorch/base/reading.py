@@ -127,10 +127,7 @@ def _text_of(content: bytes, label: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        packed = next((name for start, name in _PACKED.items() if content.startswith(start)), None)
-        if packed is not None:
-            what, hint = f"is not text, but compressed ({packed})", "unpack it"
-            raise UserError([Problem(label, what, None, hint)]) from error
+        refuse_packed(content, label)
         what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in {_line(content, error)})"
         raise UserError([Problem(label, what, None, _SAVE)]) from error
     if "\0" in text:
@@ -138,6 +135,13 @@ def _text_of(content: bytes, label: str) -> str:
         hint = f"if it is UTF-16, {_SAVE}"
         raise UserError([Problem(label, f"is not text: a NUL byte in line {line}", None, hint)])
     return text
+
+
+def refuse_packed(content: bytes, label: str) -> None:
+    """Raise UserError if a file is compressed."""
+    packed = next((name for start, name in _PACKED.items() if content.startswith(start)), None)
+    if packed is not None:
+        raise UserError([Problem(label, f"is compressed ({packed})", None, "unpack it")])
 
 
 def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:

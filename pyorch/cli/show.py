@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyorch.base.errors import Problem, UserError, one_of, shown
 from pyorch.base.files import refuse_links, storage_error
+from pyorch.base.units import rounded_bytes
 from pyorch.cli import door
 from pyorch.cli.base import OK, listing
 from pyorch.pipeline import Plan
@@ -53,6 +54,8 @@ def show(
     remarks = study.remarks_on_plan()
     print_runs(plan, remarks, SHOWN_RUNS if details else FEW_RUNS)
     _print_cycles(plan.specs, details)
+    if not details:
+        _print_messages(plan.specs[0])
     _print_demand(plan)
     if details:
         _print_settings(plan)
@@ -74,10 +77,23 @@ def _print_demand(plan: Plan) -> None:
         return
     most = max((demand for demand, _ in found), key=lambda demand: demand.highest)
     if most.tiers:
-        told = f"{most.flows:,} flows, {most.payload / 1e6:.3g} MB"
+        told = f"{most.flows:,} flows, {rounded_bytes(int(most.payload))}"
         print(shown(f"\noffered by {told}: {most.told}"))
     cost = cost_text(found, len(plan.missing), speed_here(plan.store.paths.results))
     print(shown(f"cost: {cost}"))
+
+
+def _print_messages(spec: RunSpec) -> None:
+    """Print what there is to say of many messages of files."""
+    from pyorch.traffic.base import label_of
+    from pyorch.traffic.columns import Columns, summary
+
+    for number, entry in enumerate(spec.setting.traffic):
+        columns = getattr(entry, "columns", None)
+        if isinstance(columns, Columns):
+            print(shown(f"\n{label_of(entry, number)}:"))
+            for key, value in summary(columns).items():
+                print(shown(f"  {key:<16}  {value}"))
 
 
 def _print_readiness(plan: Plan, name: str, remarks: Sequence[str], details: bool) -> None:

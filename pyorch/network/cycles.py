@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ Turn = tuple[int, int, int]
 
 Matrix = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
+Hops = npt.NDArray[np.signedinteger[Any]]
 MOST_SUMS = 20_000_000
 """Number of sums of distances computed at a time: 40 MB."""
 
@@ -39,7 +41,7 @@ class ShortestPaths:
 
     switches: Places
     adjacency: Matrix
-    distance: npt.NDArray[np.int16]
+    distance: Hops
     edges: Places
 
     @classmethod
@@ -48,14 +50,14 @@ class ShortestPaths:
         switches, place = _places(network)
         adjacency = _adjacency(network, place, network.failed_links if failed is None else failed)
         edges = _edges(network, place)
-        return cls(switches, adjacency, _distances(adjacency), edges)
+        return cls(switches, adjacency, _distances_of_one(adjacency), edges)
 
     def has_choice(self) -> bool:
         """Whether a frame can anywhere choose among several equally near next hops."""
-        near = (self.distance[:, end] for end in self.edges)
+        hops = self.distance[:, self.edges]
         return any(
-            bool((self.adjacency & (to[:, None] == to[None, :] + 1)).sum(axis=1).max() > 1)
-            for to in near
+            bool(((hops[near] + 1 == own).sum(axis=0) > 1).any())
+            for near, own in zip(self.adjacency, hops, strict=True)
         )
 
     def turns(self) -> Places:
@@ -71,15 +73,15 @@ class ShortestPaths:
         used = self._lengths(np.array([turn]))[0] == self._between()
         return self.edges[np.argwhere(used)]
 
-    def _lengths(self, turns: Places) -> npt.NDArray[np.int16]:
+    def _lengths(self, turns: Places) -> Hops:
         """Hops from edge to edge via a turn: (turns, edges, edges)."""
         before = self.distance[np.ix_(turns[:, 0], self.edges)]
         after = self.distance[np.ix_(turns[:, 2], self.edges)]
-        lengths: npt.NDArray[np.int16] = before[:, :, None] + np.int16(2) + after[:, None, :]
+        lengths: Hops = before[:, :, None] + np.int16(2) + after[:, None, :]
         return lengths
 
-    def _between(self) -> npt.NDArray[np.int16]:
-        between: npt.NDArray[np.int16] = self.distance[np.ix_(self.edges, self.edges)]
+    def _between(self) -> Hops:
+        between: Hops = self.distance[np.ix_(self.edges, self.edges)]
         return between
 
     def walk(self, start: int, end: int, random: np.random.Generator) -> list[int]:
@@ -125,8 +127,8 @@ def _all_turns(adjacency: Matrix) -> Places:
     return onward
 
 
-def _distances(adjacency: Matrix) -> npt.NDArray[np.int16]:
-    """Return the hops between switches, of one network or of several: (..., switches, switches)."""
+def _distances(adjacency: Matrix) -> Hops:
+    """Return the hops between switches of several networks: (networks, switches, switches)."""
     count = adjacency.shape[-1]
     distance = np.full(adjacency.shape, 4 * count, dtype=np.int16)
     links = adjacency.astype(np.float32)  # counts are exact below 2**24
@@ -135,6 +137,27 @@ def _distances(adjacency: Matrix) -> npt.NDArray[np.int16]:
     for hops in range(count):
         distance[front] = hops
         front = (front.astype(np.float32) @ links > 0) & ~reached
+        if not front.any():
+            break
+        reached |= front
+    return distance
+
+
+def _distances_of_one(adjacency: Matrix) -> Hops:
+    """Return the hops in one network, which may be large: whom a switch reaches are its bits."""
+    count = len(adjacency)
+    distance = np.full(adjacency.shape, 4 * count, dtype=np.int16 if count < 4096 else np.int32)
+    joined, near = np.nonzero(adjacency)
+    nodes, first = np.unique(joined, return_index=True)
+    reached = np.packbits(np.eye(count, dtype=bool), axis=1)
+    front = reached.copy()
+    for hops in range(count):
+        distance[np.unpackbits(front, axis=1, count=count).view(bool)] = hops
+        if not len(nodes):
+            break
+        ahead = np.zeros_like(front)
+        ahead[nodes] = np.bitwise_or.reduceat(front[near], first, axis=0)
+        front = ahead & ~reached
         if not front.any():
             break
         reached |= front

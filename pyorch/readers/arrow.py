@@ -26,13 +26,18 @@ _UNPLAIN = (b'"', b"#", b"\0", b"0x", b"0X", b" ", b"\t", b"\n\r", b"\n\n")
 
 
 def of_csv(data: bytes, unit: str | None) -> MessageList | None:
-    """Return the messages of a CSV file of names and whole numbers; None if it is anything else.
+    """Return the messages of a CSV file of names and numbers; None if it is anything else.
 
-    A size or a start may have a unit, the same in every row. unit: of a plain column start.
+    A size or a start may have a unit, the same in every row; starts may be fractions. unit: of a
+    plain column start.
     """
     import pyarrow as pa
     from pyarrow import csv
 
+    above = 0
+    while data.startswith(b"#"):
+        data, above = data.partition(b"\n")[2], above + 1
+    data = data.replace(b", ", b",")
     head, first = (_cells(line) for line in (*data.split(b"\n", 2), b"")[:2])
     given = dict(zip(head, first, strict=False))
     own_unit = _unit_of(given.get("start", ""), TIMES)
@@ -43,6 +48,8 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
     texts = {name: pa.dictionary(pa.int32(), pa.string()) for name in ("src", "dst")}
     with_unit = {"size": _unit_of(given.get("size", ""), SIZES), start: own_unit}
     texts |= {name: pa.string() for name, own in with_unit.items() if own}
+    if b"." in data:
+        texts |= {name: _decimal(name) for name in names if name in STARTS and not own_unit}
     types = {name: texts.get(name, pa.int64()) for name in names}
     try:
         table = csv.read_csv(
@@ -53,17 +60,36 @@ def of_csv(data: bytes, unit: str | None) -> MessageList | None:
         )
         for name, own in with_unit.items():
             if own:
-                factor = SIZES[own] if name == "size" else 1
-                numbers = _numbers(table.column(name), own, factor)
+                numbers = _numbers(table.column(name), own, name)
                 table = table.set_column(names.index(name), name, numbers)
+        for place, name in enumerate(names):
+            if pa.types.is_decimal(table.column(name).type):
+                table = table.set_column(place, "start_ps", _picoseconds(table.column(name)))
     except (pa.ArrowException, ValueError):
         return None
     wrong: list[str] = []
     found = listed(table, lambda *said: wrong.append(str(said)))
     if found is None or table.num_rows > MOST_MESSAGES:
         return None
-    found.lines += 1
+    found.lines += 1 + above
     return found
+
+
+def _decimal(start: str) -> Any:
+    """Return the type of a column of starts whose digits, without the point, are ps."""
+    import pyarrow as pa
+
+    return pa.decimal128(38, len(str(STARTS[start])) - 1)
+
+
+def _picoseconds(column: Any) -> Any:
+    """Return the digits of decimals as whole numbers. Raises ValueError if one is too large."""
+    import pyarrow as pa
+
+    if column.null_count or _values(column, 1).any():
+        raise ValueError("no value, or a large one")
+    numbers = pa.py_buffer(_values(column))
+    return pa.Array.from_buffers(pa.int64(), len(column), [None, numbers])
 
 
 def of_flows(text: str, count: int) -> MessageList | None:
@@ -197,13 +223,13 @@ def _cells(line: bytes) -> list[str]:
 
 
 def _unit_of(cell: str, units: Iterable[str]) -> str:
-    """Which of these units ends a whole number; none of another text."""
-    found = re.fullmatch(rf"[0-9]+({'|'.join(units)})", cell)
+    """Which of these units ends a number; none of another text."""
+    found = re.fullmatch(rf"[0-9]+(?:\.[0-9]+)?({'|'.join(units)})", cell)
     return found[1] if found else ""
 
 
-def _numbers(column: Any, unit: str, factor: int) -> Any:
-    """Take a unit from whole numbers, and multiply them.
+def _numbers(column: Any, unit: str, name: str) -> Any:
+    """Take a unit from the numbers of a column: sizes are multiplied, starts may be fractions.
 
     Raises ArrowException if a row has another unit, or a number is too large.
     """
@@ -214,7 +240,13 @@ def _numbers(column: Any, unit: str, factor: int) -> Any:
         raise pa.ArrowInvalid(unit)
     digits = compute.utf8_slice_codeunits(column, 0, -len(unit))
     if not compute.all(compute.utf8_is_digit(digits)).as_py():
-        raise pa.ArrowInvalid(unit)
+        if (
+            name not in STARTS
+            or compute.any(compute.match_substring_regex(digits, "[^0-9.]")).as_py()
+        ):
+            raise pa.ArrowInvalid(unit)
+        return compute.cast(digits, _decimal(name))
+    factor = SIZES[unit] if name == "size" else 1
     return compute.multiply_checked(compute.cast(digits, pa.int64()), factor)
 
 
@@ -264,23 +296,26 @@ def _checked(column: Any, limits: list[int], tell: Tell, name: str) -> Integers 
     """Return the numbers of a column, ABSENT where it has none; None after a problem.
 
     limits: the least and the most, and the factor of their unit. A row of `class` or of a start may
-    have no value.
+    have no value; starts that are floating-point numbers are rounded to whole ps.
     """
     import pyarrow as pa
 
     least, most, scale = limits
     allowed = f"whole numbers, {least} to {most // scale}"
-    if not pa.types.is_integer(column.type):
+    fractions = name in STARTS and pa.types.is_floating(column.type)
+    if not (fractions or pa.types.is_integer(column.type)):
         tell(name, f"the column is {column.type}", allowed, None)
         return None
-    values, absent = _values(column), np.zeros(len(column), dtype=bool)
+    values = _values(column.cast(pa.float64()) if fractions else column)
+    absent = np.isnan(values) if fractions else np.zeros(len(column), dtype=bool)
     if column.null_count:
-        absent = _values(column.is_null().cast(pa.int8())) > 0
-        values[absent] = least
+        absent |= _values(column.is_null().cast(pa.int8())) > 0
+    values = np.where(absent, least, values)
     wrong = (values < least) | (values > most // scale) | (absent if name == "size" else False)
     if wrong.any():
         row = int(np.argmax(wrong))
-        value = "no value" if absent[row] else repr(int(values[row]))
+        value = "no value" if absent[row] else f"{values[row]}"
         tell(f"row {row + 1}", f"{value} is not one of its column {name}", allowed, None)
         return None
-    return np.where(absent, ABSENT, values.astype(np.int64) * scale)
+    scaled = np.rint(values * scale) if fractions else values.astype(np.int64) * scale
+    return np.where(absent, ABSENT, scaled).astype(np.int64)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, one_of, quoted
 from pyorch.base.reading import read_json, read_text, words_of
 from pyorch.base.units import is_number, whole
 from pyorch.readers import door, hpcc_config, mlxconfig, sonic
 
 _COLUMNS = {"a": "network", "src": "messages", "size_bytes": "sizes"}
 """Columns that tell what a CSV file with a header holds."""
+_HEADS = "a, b, ... of a network; src, dst, size, ... of messages; size_bytes, cumulative of sizes"
 _ALLOWED = (
     "a network, messages, sizes, a job, or settings: docs/bring.md has the formats, and what their "
     "files are called"
@@ -39,10 +40,14 @@ def content_of(file: Path) -> str:
     first, second = next(lines, []), next(lines, [])
     if suffix == ".csv" and first and not is_number(first[0]):
         found = next((of for column, of in _COLUMNS.items() if column in first), None)
+        what, allowed = f"its columns are {one_of(first)}", _HEADS
     else:
         found = _of_lines(first, second)
+        begin = " ".join(first)[:60]
+        what, allowed = f"what it holds is not known: it begins with {quoted(begin)}", _ALLOWED
     if found is None:
-        raise UserError([Problem(file.name, "what it holds is not known", _ALLOWED)])
+        told = what if first else "it is empty"
+        raise UserError([Problem(file.name, told, allowed)])
     return found
 
 

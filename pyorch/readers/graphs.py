@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,24 +77,30 @@ def _is_host(attributes: Mapping[str, Any], links: int) -> bool:
 
 def parts_of(graph: Graph) -> list[set[str]]:
     """Return the nodes of each part that is connected, in the order of their first ones."""
+    return [part for part, _ in _parts(graph)]
+
+
+def depth_of(graph: Graph) -> int:
+    """Return the most links between the first node of a part and its others."""
+    return max((depth for _, depth in _parts(graph)), default=0)
+
+
+def _parts(graph: Graph) -> Iterator[tuple[set[str], int]]:
+    """Yield each part, and how many links its first node is from the farthest."""
     near: dict[str, set[str]] = defaultdict(set)
     for edge in graph.edges:
         near[edge.a].add(edge.b)
         near[edge.b].add(edge.a)
     seen = set[str]()
-    parts = []
     for name in graph.nodes:
         if name in seen:
             continue
-        part, front = set[str](), [name]
-        while front:
-            node = front.pop()
-            if node not in part:
-                part.add(node)
-                front += near[node]
-        parts.append(part)
+        part, front, depth = {name}, {name}, 0
+        while front := set().union(*(near[node] for node in front)) - part:
+            part |= front
+            depth += 1
+        yield part, depth
         seen |= part
-    return parts
 
 
 def without(graph: Graph, nodes: Collection[str]) -> Graph:

@@ -14,12 +14,14 @@ import tomli_w
 
 from pyorch.base.errors import Problem, UserError, shown
 from pyorch.base.reading import is_file, is_folder
-from pyorch.base.units import format_time, parse_rate, parse_time, whole
+from pyorch.base.units import MAX_TIME, format_bytes, format_time, parse_rate, parse_time, whole
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
 from pyorch.readers.contents import content_of
 from pyorch.readers.graphs import MAX_PARTS, Graph, refuse_many
 from pyorch.readers.records import Job, MessageList, Settings
 
+_TTL, _TIMEOUT, _BUFFER = 64, 10**10, 5 * 10**6
+"""Links of a path, a round trip [ps], and bytes on cables that our defaults are enough for."""
 LONG_JOB, SHORT = "100s", "10ms"
 """Longest run of a job, which ends when it is done, and run of flows that arrive at random."""
 
@@ -51,13 +53,14 @@ costs = true
 
 @dataclass
 class _Found:
-    """What was found. files: by what they hold. server: hosts of one."""
+    """What was found. files: by what they hold. server: hosts of one. round_trip: longest [ps]."""
 
     files: dict[str, Path] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     assumed: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     server: int = 1
+    round_trip: int = 0
 
     def tell(self, where: str, what: str, allowed: str | None, hint: str | None) -> None:
         self.problems.append(Problem(where, what, allowed, hint))
@@ -95,6 +98,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         topology, losses, found.server = network.table, network.losses, network.server
         rates = network.rates
         found.assumed += network.assumed
+        _far(found, network)
         found.settings.left_out += network.left_out
     if found.settings.failures:
         found.assumed.append("LINK_DOWN counts from 2 s on, as there")
@@ -104,6 +108,23 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     traffic = _traffic(found, listed, job, folder)
     run = _run(found, min(rates), listed, job)
     return _text(found, [file.resolve().name for file in files], topology, [*losses, *traffic], run)
+
+
+def _far(found: _Found, network: networks.Assumed) -> None:
+    """Note what a network of long cables needs, unless a configuration says it."""
+    found.round_trip = network.round_trip
+    sections, told = found.settings.sections, f"of at most {network.hops} links a path"
+    if network.hops > _TTL and "ttl" not in sections.get("queue_pair", {}):
+        found.settings.put("queue_pair", "ttl", 255, told)
+    if network.round_trip > _TIMEOUT and "timeout" not in sections.get("queue_pair", {}):
+        wait = format_time(min(2 * network.round_trip, MAX_TIME))
+        found.settings.put("queue_pair", "timeout", wait, f"twice the longest round trip, {told}")
+    classes = sections.get("buffer", {}).get("lossless_classes", (8, ""))[0].bit_count()
+    if network.in_flight * classes > _BUFFER and "size" not in sections.get("buffer", {}):
+        size = format_bytes(-(-3 * network.in_flight * classes // 10**7) * 10**7)
+        cables = f"{network.in_flight} B under way on cables of one node, each lossless class"
+        found.settings.put("buffer", "size", size, f"three times {cables}")
+        found.assumed.append(f"cables are long: switches have a buffer of {size}")
 
 
 def _set(found: _Found) -> None:
@@ -223,10 +244,21 @@ def _read(found: _Found, file: Path, content: door.Content) -> Any:
     kind = door.format_of(file.name, content) or "hpcc"
     held = door.reader(kind, content)(file, file.name, found.tell)
     if held is None or found.problems:
-        raise UserError([problem.inside(file.name) for problem in found.problems])
+        raise UserError([problem.inside(file.name) for problem in _each_once(found.problems)])
     if isinstance(held, Graph):
         refuse_many(len(held.nodes) + len(held.edges), file.name)
     return held
+
+
+def _each_once(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the first of problems that differ in their place alone, with the number of others."""
+    alike: dict[tuple[str, str | None, str | None], list[str]] = {}
+    for one in problems:
+        alike.setdefault((one.what, one.allowed, one.hint), []).append(one.where)
+    return [
+        Problem(f"{places[0]} and {len(places) - 1} more" if len(places) > 1 else places[0], *said)
+        for said, places in alike.items()
+    ]
 
 
 def _traffic(
@@ -285,8 +317,9 @@ def _run(
             if any(listed.after):  # one after the other, at worst
                 most = int(listed.sizes.sum())
             last = max(0, int(listed.starts.max())) + listed.delays
-        length = last + 80 * most * 10**12 // max(slowest, 1) + 10**10
-        run["duration"] = format_time(-(-length // 10**9) * 10**9)
+        length = last + 80 * most * 10**12 // max(slowest, 1)
+        length += max(10**10, 10 * found.round_trip)
+        run["duration"] = format_time(min(-(-length // 10**9) * 10**9, MAX_TIME))
     if "sizes" in found.files:
         run["duration"] = SHORT
     if "sizes" not in found.files:

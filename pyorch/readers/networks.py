@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pyorch.readers.graphs import (
     ERRORS,
     Graph,
     degrees,
+    depth_of,
     named_hosts,
     parts_of,
     respell,
@@ -35,12 +36,17 @@ RATE, DELAY = "100Gbps", "1us"
 class Assumed:
     """A [topology]. server: hosts of one. rates: of its links [bit/s].
 
-    losses: [[node]] entries of ports that lose frames.
+    round_trip: a time that none takes longer to the farthest host and back, without queues [ps].
+    hops: links that no path has more of. in_flight: the most that the links of one node hold on
+    their ways there and back [bytes]. losses: [[node]] entries of ports that lose frames.
     """
 
     table: dict[str, Any]
     server: int = 1
     rates: set[int] = field(default_factory=lambda: {parse_rate(RATE)})
+    round_trip: int = 0
+    hops: int = 0
+    in_flight: int = 0
     losses: list[dict[str, Any]] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -60,8 +66,12 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Iterable[str]) -> Assu
         told = f"{len(wrong)} names of nodes have what no name may have: {first}"
         found.assumed.append(told)
         graph = respell(graph)
-    for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS)):
+    rates, delays = (
         _attribute(found, graph, file.name, (key, default), names)
+        for key, default, names in (("rate", RATE, RATES), ("delay", DELAY, DELAYS))
+    )
+    found.rates = set(rates) or found.rates
+    _far(found, graph, rates, delays)
     graph = _connected(found, graph)
     degree = degrees(graph)
     hosts = _hosts(found, graph, ends)
@@ -121,10 +131,24 @@ def _hosts(found: Assumed, graph: Graph, ends: Iterable[str]) -> set[str]:
     return set()
 
 
+def _far(found: Assumed, graph: Graph, rates: Sequence[int], delays: Sequence[int]) -> None:
+    """Note how far it is across a network. rates, delays: of all links of the file."""
+    held = Counter[str]()
+    for edge, rate, delay in zip(graph.edges, rates, delays, strict=True):
+        for end in (edge.a, edge.b):
+            held[end] += 2 * rate * delay // (8 * 10**12)
+    found.in_flight = max(held.values(), default=0)
+    found.hops = 2 * (1 + depth_of(graph))
+    found.round_trip = 2 * found.hops * max(delays, default=0)
+
+
 def _attribute(
     found: Assumed, graph: Graph, label: str, key: tuple[str, str], names: Mapping[str, str]
-) -> None:
-    """Choose the attribute of links that is their rate or delay, and its unit."""
+) -> list[int]:
+    """Choose the attribute of links that is their rate or delay, and its unit; return the values.
+
+    Raises UserError if an attribute of just that name cannot be read.
+    """
     name, default = key
     edges = [
         {one: value for one, value in edge.attributes.items() if value not in (None, "")}
@@ -135,17 +159,19 @@ def _attribute(
     missing = len(edges) - (have[chosen] if chosen else 0)
     if missing:
         found.assumed.append(f"{missing} of {len(edges)} links have no {name}: {default}")
-    if chosen is None:
-        return
-    values = [str(one[chosen]).strip() for one in edges if chosen in one]
-    bare = any(is_number(value) for value in values)
-    unit = names[chosen] if bare else ""
     parse = parse_rate if name == "rate" else parse_delay
+    usual = [parse(default)] * len(edges)
+    if chosen is None:
+        return usual
+    bare = any(is_number(str(one[chosen]).strip()) for one in edges if chosen in one)
+    unit = names[chosen] if bare else ""
     read = []
     for edge, attributes in zip(graph.edges, edges, strict=True):
         value = str(attributes.get(chosen, default)).strip()
         try:
             read.append(parse(f"{value}{unit}" if is_number(value) else value))
+            if name == "rate" and not read[-1]:
+                raise ValueError("a rate of 0")
         except ValueError as error:
             if chosen == name:
                 where = f"{label}: {edge.where}: {chosen}"
@@ -154,15 +180,14 @@ def _attribute(
             told = f"attribute {chosen!r} is not read as the links' {name}: {edge.a} - {edge.b} has"
             found.left_out.append(f"{told} {value!r}")
             found.assumed.append(f"all links have a {name} of {default}")
-            return
-    if name == "rate":
-        found.rates = set(read)
+            return usual
     if chosen != name:
         found.table[f"{name}_attribute"] = chosen
     if unit:
         found.table[f"{name}_unit"] = unit
         length = ", as a length of cable, 5 ns a metre" if unit in LENGTHS else ""
         found.assumed.append(f"attribute {chosen!r} of links is their {name} in {unit}{length}")
+    return read
 
 
 def _losses(found: Assumed, graph: Graph) -> None:

@@ -131,8 +131,14 @@ class Settings:
         self.sections.setdefault(section, {})[key] = (value, origin)
 
     def add(self, other: Settings) -> None:
-        """Add what another configuration says, which wins where both say something."""
+        """Add what another configuration says, which wins where both say something.
+
+        Agents are those of both.
+        """
+        agents = [*self.at_top.get("agents", []), *other.at_top.get("agents", [])]
         self.at_top |= other.at_top
+        if agents:
+            self.at_top["agents"] = [*dict.fromkeys(agents)]
         for section, keys in other.sections.items():
             self.sections.setdefault(section, {}).update(keys)
         self.files |= other.files

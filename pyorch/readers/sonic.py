@@ -92,7 +92,7 @@ class _Switch:
         return most
 
 
-OUR_SENDERS = "senders have DCQCN, with our parameters: a switch does not say"
+OUR_SENDERS = "senders have DCQCN, with the parameters of ConnectX: a switch does not say"
 """What is assumed unless a NIC says it."""
 
 
@@ -415,9 +415,9 @@ def _marking(switch: _Switch, profiles: Table) -> None:
             continue
         if high < low:
             switch.wrong(f"{where}|{keys[1]}", high, f"{keys[0]}, {low}, or more")
-        found.at_top["agents"] = ["ecn-marking"]
-        found.at_top["congestion_control"] = "dcqcn"
+        found.at_top |= {"agents": ["ecn-marking"], "congestion_control": "dcqcn"}
         found.assumed.append(OUR_SENDERS)
+        found.put("dcqcn", "parameters", "connectx", "a switch does not say")
         found.put("ecn-marking", "kmin", format_bytes(low), f"green_min_threshold of {name}")
         found.put("ecn-marking", "kmax", format_bytes(high), "green_max_threshold")
         if percent is None:

@@ -7,7 +7,6 @@ loads of the tiers, packet-hops -> CPU time, by the speed of finished runs on th
 from __future__ import annotations
 
 import json
-import re
 import socket
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -143,15 +142,17 @@ def _matrix(src: Any, dst: Any, values: Floats, hosts: int) -> Floats:
 
 
 def _tiers(layers: Layers, loads: Floats) -> dict[str, tuple[float, float, str]]:
-    """Return mean, highest load and its link by tier."""
-    names = layers.network.end_names
-    links = [
-        f"{names[one]} -> {names[other]}"
-        for one, other in zip(*(end.tolist() for end in egresses(layers)), strict=True)
+    """Return mean, highest load and its link by tier: names without numbers, else what they are."""
+    network, names = layers.network, layers.network.end_names
+    own = [
+        name.rstrip("0123456789") or ("host" if network.is_host(name) else "switch")
+        for name in (end.partition("#")[0] for end in names)
     ]
+    links: list[str] = []
     places: dict[str, list[int]] = {}
-    for place, link in enumerate(links):
-        places.setdefault(re.sub(r"\d*(#\d+)?(?= |$)", "", link), []).append(place)
+    for one, other in zip(*(end.tolist() for end in egresses(layers)), strict=True):
+        places.setdefault(f"{own[one]} -> {own[other]}", []).append(len(links))
+        links.append(f"{names[one]} -> {names[other]}")
     tiers = {}
     for tier, some in places.items():
         most = max(some, key=lambda place: loads[place])

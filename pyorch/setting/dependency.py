@@ -70,9 +70,8 @@ class Ways:
         there = int(np.searchsorted(paths.switches, self.network.racks[host]))
         if here == there:
             return []
-        nearer = paths.adjacency[here] & (
-            paths.distance[:, there] == paths.distance[here, there] - 1
-        )
+        near = np.flatnonzero(paths.adjacency[here])
+        nearer = near[paths.distance[near, there] == paths.distance[here, there] - 1]
         return [
             neighbour
             for node in paths.switches[nearer].tolist()

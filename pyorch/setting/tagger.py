@@ -138,13 +138,15 @@ class ClassWays:
 
     def starts(self, used: Iterable[int]) -> set[_Sent]:
         """Return what hosts send. used: the classes."""
-        own = self.setting.attributes.get(_QUEUE_PAIR, {}).get("Dscp", str(_N_DSCPS))
+        own = int(number(self.setting.attributes.get(_QUEUE_PAIR, {}).get("Dscp", str(_N_DSCPS))))
         classes = set(used)
-        found = {(cls, _marked(cls, int(number(own)))) for cls in classes}
-        for entry in self.setting.traffic:
-            if entry.dscp is not None:
-                found |= {(cls, entry.dscp) for cls in entry.classes() & classes}
-        return found
+        found = {
+            (cls, _marked(cls, own if entry.dscp is None else entry.dscp))
+            for entry in self.setting.traffic
+            for cls in entry.classes() & classes
+        }
+        others = classes.difference(cls for cls, _ in found)
+        return found | {(cls, _marked(cls, own)) for cls in others}
 
     def hop(self, cls: int, dscp: int, ingress: Egress, egress: Egress) -> Hop:
         """Return what a switch makes of a frame.

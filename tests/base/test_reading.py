@@ -35,10 +35,10 @@ def complaint(read: Callable[[Path, str], Any], file: Path) -> str:
         ("a = 1\n".encode("utf-16-le"), "x: is not text: a NUL byte in line 1"),
         (
             gzip.compress(TEXT.encode(), mtime=0),  # no time of day: workers compare names
-            "x: is not text, but compressed (gzip)\n    hint: unpack it",
+            "x: is compressed (gzip)\n    hint: unpack it",
         ),
-        (lzma.compress(TEXT.encode()), "x: is not text, but compressed (xz)"),
-        (bz2.compress(TEXT.encode()), "x: is not text, but compressed (bzip2)"),
+        (lzma.compress(TEXT.encode()), "x: is compressed (xz)"),
+        (bz2.compress(TEXT.encode()), "x: is compressed (bzip2)"),
         (b"a = " + b"[" * 100_000, f"x: tables and lists are nested more than {MAX_DEPTH} deep"),
         (b"a = " + b"[" * 40 + b"]" * 40, "x: a: tables and lists are nested more than"),
         (b"a" + b".a" * 40 + b" = 1", "x: a: tables and lists are nested more than"),

@@ -164,7 +164,7 @@ def test_a_refused_head_is_told_alone(text: str, told: tuple[int, str]) -> None:
 def test_other_content_is_told(tmp_path: Path) -> None:
     """Compressed files and other bytes are reported, and so is a single rank."""
     cases = {
-        gzip.compress(PING_PONG.encode()): "not text, but compressed (gzip)",
+        gzip.compress(PING_PONG.encode()): "compressed (gzip)",
         b"\x00\x02GOAL": "not text: a NUL byte in line 1",
         b"\xff\x02": "not UTF-8 text",
     }

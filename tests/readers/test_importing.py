@@ -361,6 +361,20 @@ def test_graphs_of_switches_get_hosts(tmp_path: Path) -> None:
     assert network.delays[0] == 12_500 * 5_000
 
 
+def test_long_cables_get_buffers_and_time(tmp_path: Path) -> None:
+    """1,000 km at 100 Gb/s hold 125 MB there and back; each of 70 links may be on a path."""
+    ends = "".join(f"{n},{n + 1},1000km\n" for n in range(70))
+    (tmp_path / "far.csv").write_text(f"a,b,delay\n{ends}", encoding="utf-8")
+    table, text = _imported(tmp_path, "far.csv")
+    assert table["buffer"] == {"size": "750MB"}  # three times those of two links
+    # 2 (70 + 1) links of 5 ms, there and back, twice; ten times for the run, and 0.8 ms to send
+    assert table["queue_pair"] == {"ttl": 255, "timeout": "2.84s"}
+    assert table["run"]["duration"] == "14201ms"
+    assert "# assumed: cables are long: switches have a buffer of 750MB" in text
+    (tmp_path / "my.toml").write_text(text)
+    Study.load(tmp_path / "my.toml").plan()
+
+
 LINKS = "a,b,rate\nh0,s0,10Gbps\nh1,s0,\ns0,s1,40Gbps\nh2,s1,10Gbps\n"
 
 
@@ -390,6 +404,11 @@ def test_a_rate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         ({"c": "CC_MODE 1\n"}, "none of the files holds a network"),
         ({"topology": NETWORK + "x", "other": NETWORK}, "a second file of network"),
         ({"topology": NETWORK.replace("100Gbps", "1Gb")}, "rate"),
+        ({"topology": NETWORK.replace("100Gbps", "0")}, "topology.txt: line 3: rate: a rate of 0"),
+        (
+            {"topology": NETWORK, "f": "2\n0 1 3 100 0 1\n1 2 3 100 0 1\n"},
+            "f.txt: line 2 and 1 more: '0' is not a size",
+        ),
         ({"topology": NETWORK, "c": "CC_MODE 1\nRATE_AI 5furlongs\n"}, "c.txt: line 2: RATE_AI"),
         (
             {"topology": NETWORK, "c": f"CC_MODE 1\nKMIN_MAP 9 1\n{MAPS[1]}"},
@@ -603,7 +622,17 @@ def test_what_holds_nothing_known_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, topology=NETWORK, notes="Read me first, please\n")
     with pytest.raises(UserError) as caught:
         experiment([tmp_path / "topology.txt", tmp_path / "notes.txt"], tmp_path)
-    assert "notes.txt: what it holds is not known" in caught.value.render()
+    assert "what it holds is not known: it begins with 'Read me first please'" in str(caught.value)
+    for name, text, said in (
+        ("empty.txt", " \n", "empty.txt: it is empty"),
+        ("odd.csv", "from,to\nx,y\n", "its columns are from, to\n    allowed: a, b, ... of a netw"),
+        ("trace.0.et", "\x1f\x8b", "trace.0.et: is compressed (gzip)\n    hint: unpack it"),
+        ("a.csv", "a,b,rate\nx,y,1Gb\n", "a.csv: line 2: rate: '1Gb': 'Gb' is not a unit"),
+    ):
+        (tmp_path / name).write_bytes(text.encode("latin-1"))
+        with pytest.raises(UserError) as caught:
+            experiment([tmp_path / name], tmp_path)
+        assert said in str(caught.value)
 
 
 DUMP = """Device #1:

@@ -69,6 +69,7 @@ def test_pool_profile_maps_and_marks(tmp_path: Path) -> None:
         "alpha": 0.125, "xon_offset": "2496B",
     }  # fmt: skip
     assert table["ecn-marking"] == {"kmin": "1MiB", "kmax": "2MiB", "pmax": 0.05}
+    assert table["dcqcn"] == {"parameters": "connectx"}  # as a switch does not say
     assert table["traffic"][0]["class"] == 3
     assert "# left out: DSCP_TO_TC_MAP: no port names a map of it" in text
     assert "# left out: SCHEDULER: it has no counterpart" in text
@@ -107,6 +108,12 @@ def test_maps_of_classes(tmp_path: Path) -> None:
     (spec,) = Study.load(tmp_path / "my.toml").plan().specs
     port = spec.setting.attributes["ns3::lossless::Port"]
     assert port["DscpClasses"] == "3=3,4=4,24=1"
+    # hosts mark class 3 as 3, not as 24, which leads to class 1
+    assert not [one for one in Study.load(tmp_path / "my.toml").remarks_on_plan() if "group" in one]
+    dump = "RPG_TIME_RESET_P1 300\nDCE_TCP_G_P1 1019\n"
+    (tmp_path / "nic.txt").write_text(dump, encoding="utf-8")
+    text = experiment([tmp_path / "config_db.json", tmp_path / "nic.txt"], tmp_path)
+    assert tomli.loads(text)["agents"] == ["ecn-marking", "tagger"]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,20 @@ def test_loads_and_hops_of_an_incast(tmp_path: Path) -> None:
     assert found.told.startswith("leaf -> h 6 % (at most 26 %, leaf0 -> h0), h -> leaf 6 %")
 
 
+def test_nodes_that_are_numbers_are_told_by_what_they_are(tmp_path: Path) -> None:
+    """As in networks of the HPCC simulator: their names without digits would be nothing."""
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "n.txt").write_text(
+        "4 2 3\n2 3\n0 2 10Gbps 1us 0\n2 3 10Gbps 1us 0\n3 1 10Gbps 1us 0\n"
+    )
+    head, _, _ = FABRIC.partition('kind = "leaf_spine"')
+    network = 'kind = "file"\nfile = "n.txt"\nformat = "hpcc"\nrate = "1Gbps"\ndelay = "1us"\n'
+    traffic = '[[traffic]]\nkind = "permutation"\nshift = 1\nsize = "100KB"\n'
+    found = demand_of(tmp_path, head + network + traffic)
+    assert set(found.tiers) == {"host -> switch", "switch -> host", "switch -> switch"}
+    assert found.tiers["switch -> switch"][2] in ("2 -> 3", "3 -> 2")
+
+
 def test_endless_senders_share_the_links_of_their_hosts(tmp_path: Path) -> None:
     """Two greedy senders to one host offer half of its link each."""
     found = demand_of(tmp_path, MINIMAL)

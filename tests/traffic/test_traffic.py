@@ -602,6 +602,18 @@ def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
         wrong.to_parquet(tmp_path / "m.parquet")
         _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
         assert any(said in one for one in told), told
+    for value, start in (
+        (2.0000005, 2 * 10**6),
+        (float("nan"), 0),
+    ):  # none: of the entry
+        frame.assign(start_us=[1.5, value]).to_parquet(tmp_path / "m.parquet")
+        form, problems = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+        assert form is not None, problems
+        assert traffic.flows([form], STAR, 1, MS).starts.tolist() == [1_500_000, start]
+    for value in (-1.0, float("inf"), 1e30):
+        frame.assign(start_us=[1.5, value]).to_parquet(tmp_path / "m.parquet")
+        _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
+        assert f"row 2: {value} is not one of its column start_us" in told[0]
     frame.drop(columns="src").to_parquet(tmp_path / "m.parquet")
     _, told = resolve({"kind": "messages", "file": "m.parquet"}, folder=tmp_path)
     assert "it has no column src or dst" in told[0]
@@ -610,7 +622,7 @@ def test_parquet_gives_the_same_flows(tmp_path: Path) -> None:
     assert "is not Parquet" in told[0]
 
 
-ODD_CELLS = ("0x10", " h1", "+5", "", "1e3", "9" * 30, "-1", "h9999", '"h1"', "0")
+ODD_CELLS = ("0x10", "1.5", "1.0005", " h1", "+5", "", "1e3", "9" * 30, "-1", "h9999", '"h1"', "0")
 
 
 @pytest.mark.parametrize("spot", [1, 400])
@@ -647,7 +659,11 @@ def test_long_files_of_plain_numbers_are_read_as_any_other(
         "src,dst,size\n\xffh0,h1,5\n",
         "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,7ns\n",  # several units
         "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,7\n",
-        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,1.5us\n",
+        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,0.0000005us\n",  # half a ps
+        "src,dst,size,start\nh0,h1,5,7us\nh0,h1,5,1.5.5us\n",
+        "src,dst,size,start_s\nh0,h1,5,7.5\nh0,h1,5,4000000.5\n",  # too late
+        "src,dst,size,start_s\nh0,h1,5,-7.5\n",
+        "src,dst,size\nh0,h1,1.5\n",
         "src,dst,size,start_us\nh0,h1,5,7us\n",
         "src,dst,size\nh0,h1,5us\n",
         "src,dst,size\nh0,h1,9223372036854775807KB\n",
@@ -671,6 +687,13 @@ def test_columns_of_one_unit_need_no_look_at_each_cell() -> None:
     assert found is not None
     assert found.sizes.tolist() == [5120, 12288, 1024]
     assert found.starts.tolist() == [7_000_000, ABSENT, 1_000_000_000]
+    for head, unit in (("start_ms", ""), ("start", "ms")):
+        text = (
+            f"# made\n# by hand\nsrc, dst, size, {head}\nh0, h1, 5, 0.25{unit}\nh.2,h1,7,3{unit}\n"
+        )
+        found = arrow.of_csv(text.encode(), None)
+        assert found is not None
+        assert (found.starts.tolist(), found.lines.tolist()) == ([25 * 10**7, 3 * 10**9], [4, 5])
 
 
 BURSTS = {"kind": "incast", "dst": "h5", "degree": 3, "size": "10KB", "repeat": 4}

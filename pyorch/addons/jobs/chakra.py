@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from pyorch.base.errors import Problem, UserError
+from pyorch.base.reading import refuse_packed
 
 NODE_TYPES = (
     "INVALID_NODE", "METADATA_NODE", "MEM_LOAD_NODE", "MEM_STORE_NODE", "COMP_NODE",
@@ -110,8 +111,9 @@ def read(data: bytes, label: str, control: bool = True) -> tuple[list[Node], lis
 
     control: whether nodes wait for their ctrl_deps, too.
 
-    Raises UserError if protobuf is not installed.
+    Raises UserError if protobuf is not installed, or the file is compressed.
     """
+    refuse_packed(data, label)
     _messages()
     from google.protobuf import message, proto
 

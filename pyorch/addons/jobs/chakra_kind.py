@@ -103,9 +103,9 @@ def read_traces(check: Check, name: str, control: bool = True) -> list[tuple[str
         return []
     beside = first.parent.glob(f"{glob.escape(Path(name).name)}.*.et")
     numbers = sorted(int(found[1]) for one in beside if (found := _NAME.search(one.name)))
-    missing = sorted(set(range(numbers[-1] + 1)) - set(numbers))
-    if missing:
-        what = f"'{name}.{missing[0]}.et' is missing, but '{name}.{numbers[-1]}.et' exists"
+    missing = next((rank for rank, there in enumerate(numbers) if there != rank), None)
+    if missing is not None:
+        what = f"'{name}.{missing}.et' is missing, but '{name}.{numbers[-1]}.et' exists"
         check.add("file", what, "a file for each rank")
         return []
     traces = []
