@@ -158,18 +158,16 @@ def _end_children(grace_s: float) -> None:
     told: set[int] = set()
     while (alive := _descendants()) and time.monotonic() < kill_from + GRACE_S:
         kill = time.monotonic() >= kill_from
-        _signal_all(alive if kill else alive - told, signal.SIGKILL if kill else signal.SIGTERM)
+        processes = alive if kill else alive - told
+        number = signal.SIGKILL if kill else signal.SIGTERM
+        for process in processes:
+            with contextlib.suppress(OSError):
+                os.kill(process, number)
         told |= alive
         time.sleep(0.01)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-
-
-def _signal_all(processes: set[int], number: signal.Signals) -> None:
-    for process in processes:
-        with contextlib.suppress(OSError):
-            os.kill(process, number)
 
 
 def _descendants() -> set[int]:

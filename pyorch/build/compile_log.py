@@ -58,9 +58,12 @@ class Log:
         with self.file.open("a" if self.started else "w", encoding="utf-8") as log:
             self.started = True
             log.write(f"$ {' '.join(command)}\n")
+            kept = {
+                name: value for name, value in os.environ.items() if name not in _FLAG_VARIABLES
+            }
             process = subprocess.Popen(
                 command,
-                env=_environment(),
+                env={**kept, "LC_ALL": "C", "NINJA_STATUS": "[%f/%t] "},
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -117,8 +120,3 @@ def first_errors(lines: Sequence[str]) -> list[str]:
     errors = (number for number, line in enumerate(lines) if _ERROR.search(line))
     first = next(errors, max(0, len(lines) - SHOWN_LINES))
     return [line for line in lines[first:] if not _PROGRESS.match(line)][:SHOWN_LINES]
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _FLAG_VARIABLES}
-    return {**kept, "LC_ALL": "C", "NINJA_STATUS": "[%f/%t] "}

@@ -115,7 +115,7 @@ def find_compiler() -> Compiler:
     stat = Path(path).stat()
     compiler = _identify(path, stat.st_mtime_ns, stat.st_size)
     oldest = OLDEST_CLANG if compiler.family == "clang" else OLDEST_GCC
-    if _numbers(compiler.version) < oldest:
+    if tuple(int(number) for number in re.findall(r"\d+", compiler.version)) < oldest:
         what = f"{path} is {compiler.family} {compiler.version}, too old for C++20"
         raise UserError([_compiler_problem(what)])
     return compiler
@@ -139,10 +139,6 @@ def _ask(path: str, *flags: str) -> str:
         what = f"{path} {' '.join(flags)} does not run: {error}"
         raise UserError([_compiler_problem(what)]) from error
     return done.stdout
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def _compiler_problem(what: str) -> Problem:

@@ -103,7 +103,7 @@ def rounded(value: float, place: int) -> str:
 
 def _fitting(found: Estimate, base: str, shown: Scale | None) -> Scale:
     """The requested unit, or another if the number would be far below 1 or far above 1,000."""
-    largest = max(abs(found.mean), _finite(found.half_width))
+    largest = max(abs(found.mean), found.half_width if math.isfinite(found.half_width) else 0.0)
     if shown is None:
         return automatic(base, [largest])
     number = largest / shown.factor
@@ -131,10 +131,6 @@ def show_beside(text: str | float, values: Iterable[float], shown: Scale) -> str
     apart = min((abs(value - quantity.value) for value in values), default=math.inf)
     digits = 4 if 10 * error <= apart else 12
     return show(quantity.value, quantity.unit, shown, digits)
-
-
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else 0.0
 
 
 def show_value(found: Estimate, base: str, shown: Scale | None = None, digits: int = 4) -> str:

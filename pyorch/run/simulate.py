@@ -109,7 +109,8 @@ def simulate(spec: RunSpec, simulation_class: SimulationClass, run: RunPaths) ->
     }
     if not problems:
         summary["metrics"] = _metrics(spec, summary, tables)
-    _write_summary(run, summary)
+    with opened(run.summary, "w") as file:
+        file.write(json.dumps(summary, indent=1) + "\n")
     clock.end("write")
     if problems:
         raise WrongResultError(problems)
@@ -429,11 +430,6 @@ def _metrics(spec: RunSpec, summary: Mapping[str, Any], tables: Tables) -> dict[
 
     run = RunTables(spec.setting, spec.seed, summary["nodes"], summary["summary"], tables)
     return {metrics_digest(spec.metrics): compute(spec.metrics, run)}
-
-
-def _write_summary(run: RunPaths, summary: Mapping[str, Any]) -> None:
-    with opened(run.summary, "w") as file:
-        file.write(json.dumps(summary, indent=1) + "\n")
 
 
 def _number(value: float) -> int | float:

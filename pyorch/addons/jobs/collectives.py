@@ -388,7 +388,8 @@ def binomial_broadcast(call: Call) -> Transfers:
     ranks it takes d a(S) + (d-1) p.
     """
     dst = np.arange(1, call.ranks, dtype=np.int64)
-    bit = _highest_bit(dst)
+    bits = 1 << np.arange(62, dtype=np.int64)
+    bit = bits[np.searchsorted(bits, dst, side="right") - 1]
     src = dst - bit
     before = np.where(bit // 2 > src, src + bit // 2, src)  # the one served last, or the sender
     waiters = np.flatnonzero(before > 0)
@@ -399,11 +400,6 @@ def binomial_broadcast(call: Call) -> Transfers:
 def _levels(ranks: int) -> int:
     """Return the logarithm of a number of ranks to the base 2, rounded up."""
     return (ranks - 1).bit_length()
-
-
-def _highest_bit(values: Numbers) -> Numbers:
-    bits = 1 << np.arange(62, dtype=np.int64)
-    return bits[np.searchsorted(bits, values, side="right") - 1]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -103,7 +103,11 @@ class Goal(RankedTable):
         network = check.scene.network
         hosts = ranks["hosts"]
         if self.ranks == "servers":
-            hosts = ranks["hosts"] = _first_hosts(hosts, network)
+            # the first host of each server that has one of the hosts, in their order
+            servers = dict.fromkeys(network.servers[node_numbers(hosts, network)].tolist())
+            hosts = ranks["hosts"] = [
+                network.names[network.hosts[one * network.server_size]] for one in servers
+            ]
         if len(hosts) < found.ranks:
             what = f"{found.ranks} ranks on {len(hosts)} {self.ranks}"
             check.add("hosts", what, f"a {self.ranks[:-1]} for each rank")
@@ -262,12 +266,6 @@ class Goal(RankedTable):
             for rank, time in sorted(times.items())
             if time * slow > MOST_COMPUTED
         ]
-
-
-def _first_hosts(hosts: Sequence[str], network: Topology) -> list[str]:
-    """Return the first host of each server that has one of the hosts, in their order."""
-    servers = dict.fromkeys(network.servers[node_numbers(hosts, network)].tolist())
-    return [network.names[network.hosts[one * network.server_size]] for one in servers]
 
 
 def read_file(check: Check, name: str) -> str | None:

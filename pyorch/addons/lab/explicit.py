@@ -319,7 +319,9 @@ def _traffic(case: Case, places: dict[Part, Place]) -> list[dict[str, Any]]:
         part = ("flow", str(flow.number))
         if flow.size == 0:
             places[part] = ("traffic", len(entries))
-            entries.append(_greedy(flow))
+            entry: dict[str, Any] = {"kind": "greedy", "src": flow.src, "dst": flow.dst}
+            entry |= _own_keys(flow) | _common_keys(flow)
+            entries.append(entry | ({} if flow.stop == NEVER else {"stop": format_time(flow.stop)}))
             continue
         if flow.group not in groups:
             groups[flow.group] = {"kind": "messages", **_common_keys(flow), "messages": []}
@@ -350,12 +352,6 @@ def _own_keys(flow: Flow) -> dict[str, Any]:
     if flow.ack is not None:
         keys["ack_path"] = flow.ack if isinstance(flow.ack, str) else list(flow.ack)
     return keys
-
-
-def _greedy(flow: Flow) -> dict[str, Any]:
-    entry: dict[str, Any] = {"kind": "greedy", "src": flow.src, "dst": flow.dst}
-    entry |= _own_keys(flow) | _common_keys(flow)
-    return entry | ({} if flow.stop == NEVER else {"stop": format_time(flow.stop)})
 
 
 def _message(flow: Flow, is_waited_for: bool) -> dict[str, Any]:

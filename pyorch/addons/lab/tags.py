@@ -98,7 +98,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
     given = [path.tolist()[1:-1] for path in flows.paths.values()]
     buffer = section_of(types, setting.attributes, "buffer") or {}
     mask = int(number(buffer.get("LosslessClasses", "8")))
-    used = set(flows.classes.tolist()) & _classes(mask)
+    used = set(flows.classes.tolist()) & {cls for cls in range(N_CLASSES) if mask >> cls & 1}
     if len(used) != 1:
         what = "its flows are in " + (f"classes {sorted(used)}" if used else "no lossless class")
         raise UserError([Problem(_WHERE, what, "flows of one lossless class")])
@@ -130,10 +130,6 @@ def fewest_classes(
 
     best = min(orders(network), key=classes)
     return classes(best), best
-
-
-def _classes(mask: int) -> set[int]:
-    return {cls for cls in range(N_CLASSES) if mask >> cls & 1}
 
 
 def make_tags(network: Topology, updown: UpDown, classes: range, mask: int) -> Tags:

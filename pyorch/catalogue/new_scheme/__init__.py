@@ -181,14 +181,12 @@ def _taken_by(names: Names, home: Path, modules: list[Module], ns3: Ns3) -> list
         found.append("a module of ns-3")
     if names.module in KEYS or names.identifier in (*KEYS, *SECTIONS.values()):
         found.append(f"experiment files have a section or key [{names.identifier}]")
-    sections = {_section(type_name): type_name for type_name in _types(modules)}
+    sections = {
+        kebab_case(type_name.rsplit("::", 1)[-1]): type_name for type_name in _types(modules)
+    }
     if names.module in sections:
         found.append(f"{sections[names.module]} has the section [{names.module}]")
     return found
-
-
-def _section(type_name: str) -> str:
-    return kebab_case(type_name.rsplit("::", 1)[-1])
 
 
 def _types(modules: Iterable[Module]) -> list[str]:
