@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base import doors
-from pyorch.base.errors import Problem, UserError, defect_of, quoted
+from pyorch.base.errors import Problem, UserError, defect_of, quoted, refusal
 from pyorch.base.lazy import found
 from pyorch.base.reading import is_file, read_code
 from pyorch.base.trust import execute
@@ -98,16 +98,14 @@ def read(names: object, folder: Path, label: str) -> dict[str, str]:
     """
     where = f"{label}: kinds"
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        what = f"{quoted(names)} is not a list of files"
-        raise UserError([Problem(where, what, '["my_kinds.py"]')])
+        raise refusal(where, f"{quoted(names)} is not a list of files", '["my_kinds.py"]')
     texts = {}
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             what, allowed = f"{name!r} is not beside the experiment file", "a file in its folder"
-            raise UserError([Problem(where, what, allowed)])
+            raise refusal(where, what, allowed)
         if not name.endswith(".py") or not is_file(folder / name):
-            what = f"there is no Python file {name!r} next to the experiment file"
-            raise UserError([Problem(where, what)])
+            raise refusal(where, f"there is no Python file {name!r} next to the experiment file")
         texts[name] = read_code(folder / name, folder, f"{where}: {name}")
     return texts
 

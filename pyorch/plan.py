@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from pyorch.base.errors import Problem, UserError, quoted
+from pyorch.base.errors import UserError, quoted, refusal
 from pyorch.base.fingerprint import of_types
 from pyorch.base.units import whole
 from pyorch.metrics import Metric, parse
@@ -153,7 +153,7 @@ def read_seeds(text: str) -> range | None:
     Raises UserError when it is neither.
     """
     if not isinstance(text, str):
-        raise UserError([Problem("--seeds", f"{quoted(text)} is not text", _SEEDS)])
+        raise refusal("--seeds", f"{quoted(text)} is not text", _SEEDS)
     if text == "":
         return None
     first, dash, last = text.partition("-")
@@ -161,7 +161,7 @@ def read_seeds(text: str) -> range | None:
         first, last = "1", text
     low, high = whole(first), whole(last)
     if low is None or high is None or not 1 <= low <= high <= MAX_SEED:
-        raise UserError([Problem("--seeds", f"{text!r} is not allowed", _SEEDS)])
+        raise refusal("--seeds", f"{text!r} is not allowed", _SEEDS)
     seeds = range(low, high + 1)
     _refuse_too_many("--seeds", len(seeds), f"{len(seeds)} seeds")
     return seeds
@@ -170,7 +170,7 @@ def read_seeds(text: str) -> range | None:
 def _refuse_too_many(where: str, count: int, what: str) -> None:
     if count > MAX_RUNS:
         hint = "run them in parts, such as --seeds 1-1000 and --seeds 1001-2000"
-        raise UserError([Problem(where, what, f"at most {MAX_RUNS} runs at once", hint)])
+        raise refusal(where, what, f"at most {MAX_RUNS} runs at once", hint)
 
 
 def expand(experiment: Experiment, seeds: Sequence[int] | None = None) -> list[RunSpec]:
@@ -205,11 +205,11 @@ def _of_point(experiment: Experiment, point: Point, seeds: Sequence[int]) -> Ite
 def _checked(seeds: object) -> Sequence[int]:
     """Return seeds given by a program. Raises UserError when they are not seeds."""
     if isinstance(seeds, str | bytes) or not isinstance(seeds, Sequence):
-        raise UserError([Problem("seeds", f"{quoted(seeds)} is not a list of seeds", _LISTED)])
+        raise refusal("seeds", f"{quoted(seeds)} is not a list of seeds", _LISTED)
     _refuse_too_many("seeds", len(seeds), f"{len(seeds)} seeds")
     wrong = [seed for seed in seeds if type(seed) is not int or not 1 <= seed <= MAX_SEED]
     if wrong:
-        raise UserError([Problem("seeds", f"{quoted(wrong[0])} is not a seed", _LISTED)])
+        raise refusal("seeds", f"{quoted(wrong[0])} is not a seed", _LISTED)
     return seeds
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pyorch import kinds, pipeline
 from pyorch.base import doors
 from pyorch.base.arguments import Tell, checked, checking
-from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, suggest
+from pyorch.base.errors import Problem, UserError, code_of, one_of, quoted, refusal, suggest
 from pyorch.base.fields import written
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.base.findings import Findings
@@ -122,7 +122,7 @@ class Study:
         try:
             content |= {key: written(value) for key, value in given.items() if value is not None}
         except RecursionError:
-            raise UserError([Problem(f"Study {name}", TOO_DEEP)]) from None
+            raise refusal(f"Study {name}", TOO_DEEP) from None
         if wrong := [Problem(f"Study {name}: {place}", what) for place, what in excesses(content)]:
             raise UserError(wrong)
         self._source: str | Document = made_document(name, content, self._paths)
@@ -200,7 +200,7 @@ class Study:
             raise
         except Exception as error:  # of somebody else's class, whose values cannot be asked for
             what = f"{quoted(values)} cannot be listed ({type(error).__name__})"
-            raise UserError([Problem("Study.sweep: values", what, "a list")]) from None
+            raise refusal("Study.sweep: values", what, "a list") from None
         return self._with(overrides=(*self._overrides, f"{key}={','.join(texts)}"))
 
     def only(self, *variants: str) -> Study:
@@ -449,9 +449,9 @@ class Study:
     def _no_table(self, name: str, known: Sequence[str], runs: int) -> UserError:
         if not known:
             what = f"none of these {runs} runs is done" if runs > 1 else "this run is not done"
-            return UserError([Problem(self.name, what, None, "run() runs what is missing")])
+            return refusal(self.name, what, hint="run() runs what is missing")
         hint = suggest(name, known) or "a [[trace]] of the file, or traces=, records it"
-        return UserError([Problem(self.name, f"no table {name!r}", one_of(known), hint)])
+        return refusal(self.name, f"no table {name!r}", one_of(known), hint)
 
     @property
     def nodes(self) -> list[str]:
@@ -496,7 +496,7 @@ class Study:
                     canvas: Figure = model.draw(self._data()).canvas
                 return canvas
             except FigureError as error:
-                raise UserError([Problem(f"figure {model.name}", str(error))]) from error
+                raise refusal(f"figure {model.name}", str(error)) from error
 
     def _figure(self, figure: str | Mapping[str, Any] | Any) -> Any:
 
@@ -511,11 +511,11 @@ class Study:
             return figure
         if not isinstance(figure, str):
             what = f"{quoted(figure)} is not a figure"
-            raise UserError([Problem(self.name, what, "a name, a table, or a model of a figure")])
+            raise refusal(self.name, what, "a name, a table, or a model of a figure")
         known = {model.name: model for model in self._made().experiment.figures}
         if figure not in known:
             what, hint = f"there is no figure {figure!r}", suggest(figure, known)
-            raise UserError([Problem(self.name, what, one_of(known) or None, hint)])
+            raise refusal(self.name, what, one_of(known) or None, hint)
         return known[figure]
 
     @property
@@ -566,7 +566,7 @@ class Study:
         """
         if not isinstance(self._source, str):
             what = "a study made in Python is submitted from its file"
-            raise UserError([Problem(self.name, what, None, 'study.save("my.toml"), Study.load')])
+            raise refusal(self.name, what, hint='study.save("my.toml"), Study.load')
         which = (self._source, self._overrides, self._seeds, self._paths)
         asked = cluster.ask(*which, options, runs_per_job, claim)
         self._plan = asked.plan
@@ -666,9 +666,7 @@ class Study:
 
         path = Path(file)
         if path.suffix != ".toml":
-            raise UserError(
-                [Problem(str(path), "is not a valid name of an experiment file", "NAME.toml")]
-            )
+            raise refusal(str(path), "is not a valid name of an experiment file", "NAME.toml")
         source = self._source
         document = read_document(source, self._paths) if isinstance(source, str) else source
         content = composed(document, self._overrides, self._seeds, path.parent)
@@ -707,17 +705,17 @@ class Study:
                 return all(among(own[key], wanted) for key, wanted in where.items())
             except Exception:  # also of somebody else's class, which may not even have a text
                 what = f"{quoted(where)} is not something that runs have"
-                raise UserError([Problem(self.name, what, "values, or lists of them")]) from None
+                raise refusal(self.name, what, "values, or lists of them") from None
 
         known = _varied(plan)
         for key in where:
             if key not in known:
                 what, hint = f"{key!r} does not vary in this experiment", suggest(key, known)
-                raise UserError([Problem(self.name, what, one_of(known), hint)])
+                raise refusal(self.name, what, one_of(known), hint)
         found = [spec for spec in plan.specs if fits(spec)]
         if not found:
             what = "no run has " + ", ".join(f"{key} = {quoted(one)}" for key, one in where.items())
-            raise UserError([Problem(self.name, what)])
+            raise refusal(self.name, what)
         return found
 
     def __repr__(self) -> str:
@@ -761,8 +759,7 @@ def _toml(value: Any) -> str:
         return _spelled(written(value))
     except Exception:  # also of somebody else's class, which may not even have a text
         what = f"{quoted(value)} is not allowed in an experiment file"
-        allowed = "text, numbers, lists, tables, and models of pyorch"
-        raise UserError([Problem("Study", what, allowed)]) from None
+        raise refusal("Study", what, "text, numbers, lists, tables, and models of pyorch") from None
 
 
 def _spelled(plain: Any) -> str:

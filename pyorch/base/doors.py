@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError, defect_of
+from pyorch.base.errors import UserError, defect_of, refusal
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -40,7 +40,7 @@ def named(group: str, name: str) -> Any:
     found = [point for point in points(group) if point.name == name]
     if len(found) > 1:
         what = f"several packages bring {name!r}: {', '.join(map(package_of, found))}"
-        raise UserError([Problem(group, what, None, "uninstall all of them but one")])
+        raise refusal(group, what, hint="uninstall all of them but one")
     return load(found[0]) if found else None
 
 

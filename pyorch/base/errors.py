@@ -107,6 +107,13 @@ class UserError(Exception):
         return self.render()
 
 
+def refusal(
+    where: str, what: str, allowed: str | None = None, hint: str | None = None
+) -> UserError:
+    """Return an error with a single problem, whose fields these are."""
+    return UserError([Problem(where, what, allowed, hint)])
+
+
 def describe_defect(error: BaseException) -> str:
     """Return an unexpected exception as one line: its type and message, and where it was raised."""
     trace = error.__traceback__

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _AT_ONCE = 16
@@ -125,7 +125,7 @@ def refuse_links(path: Path, below: Path) -> None:
         if folder.is_symlink() and folder.lstat().st_uid not in (0, os.geteuid()):
             what = f"is a link to {folder.readlink()} that another user made"
             hint = "remove it, or make it yourself"
-            raise UserError([Problem(str(folder), what, "a folder, or a link of your own", hint)])
+            raise refusal(str(folder), what, "a folder, or a link of your own", hint)
 
 
 def sync(path: Path) -> None:

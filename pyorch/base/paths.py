@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.trust import PROJECT_FILE, vouch
 
 ROOT_VARIABLE = "PYORCH_ROOT"
@@ -217,7 +217,7 @@ def current_folder() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         what, hint = "it was deleted", "change to another one with `cd`"
-        raise UserError([Problem("the current folder", what, None, hint)]) from error
+        raise refusal("the current folder", what, hint=hint) from error
 
 
 def project_root() -> Path:
@@ -232,7 +232,7 @@ def project_root() -> Path:
         root = Path(os.path.realpath(expanded(given)))
         if root.is_dir():
             return root
-        raise UserError([Problem(ROOT_VARIABLE, f"there is no folder {given}", None, None)])
+        raise refusal(ROOT_VARIABLE, f"there is no folder {given}")
     here = current_folder()
     for folder in (here, *here.parents):
         if os.path.isfile(folder / PROJECT_FILE):  # noqa: PTH113 (raises where nobody may look)
@@ -247,7 +247,7 @@ def _checkout() -> Path:
         if (folder / "pyproject.toml").is_file():
             return folder
     what = "this package has neither a checkout around it nor experiments and modules in it"
-    raise UserError([Problem("pyorch", what, None, "install it again: pip install PROJECT")])
+    raise refusal("pyorch", what, hint="install it again: pip install PROJECT")
 
 
 def default_paths() -> Paths:

@@ -21,7 +21,7 @@ from typing import Any
 
 import tomli
 
-from pyorch.base.errors import Problem, UserError, quoted
+from pyorch.base.errors import quoted, refusal
 from pyorch.base.trust import vouch
 
 MAX_FILE = 64 * 10**6
@@ -114,7 +114,7 @@ def read_code(file: Path, folder: Path, label: str) -> str:
     """
     if not file.resolve().is_relative_to(folder.resolve()):
         what, allowed = "leads out of the folder of the experiment file", "a file in it, or below"
-        raise UserError([Problem(label, what, allowed)])
+        raise refusal(label, what, allowed)
     content = read_bytes(file, label)
     vouch([file], content=content)
     return _text_of(content, label)
@@ -123,17 +123,17 @@ def read_code(file: Path, folder: Path, label: str) -> str:
 def _text_of(content: bytes, label: str) -> str:
     mark = next((name for start, name in _MARKS.items() if content.startswith(start)), None)
     if mark is not None:
-        raise UserError([Problem(label, f"is {mark} text, not UTF-8", None, _SAVE)])
+        raise refusal(label, f"is {mark} text, not UTF-8", hint=_SAVE)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         refuse_packed(content, label)
         what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in {_line(content, error)})"
-        raise UserError([Problem(label, what, None, _SAVE)]) from error
+        raise refusal(label, what, hint=_SAVE) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         hint = f"if it is UTF-16, {_SAVE}"
-        raise UserError([Problem(label, f"is not text: a NUL byte in line {line}", None, hint)])
+        raise refusal(label, f"is not text: a NUL byte in line {line}", hint=hint)
     return text
 
 
@@ -141,7 +141,7 @@ def refuse_packed(content: bytes, label: str) -> None:
     """Raise UserError if a file is compressed."""
     packed = next((name for start, name in _PACKED.items() if content.startswith(start)), None)
     if packed is not None:
-        raise UserError([Problem(label, f"is compressed ({packed})", None, "unpack it")])
+        raise refusal(label, f"is compressed ({packed})", hint="unpack it")
 
 
 def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:
@@ -154,15 +154,15 @@ def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
             status = os.fstat(opened.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise UserError([Problem(label, "is not a file")])
+                raise refusal(label, "is not a file")
             content = opened.read(most + 1) if status.st_size <= most else b""
         size = max(status.st_size, len(content))
         if size <= most:
             return content
         what = f"is too large to be read ({size / 1e6:.3g} MB)"
-        raise UserError([Problem(label, what, f"at most {most // 10**6} MB")])
+        raise refusal(label, what, f"at most {most // 10**6} MB")
     except OSError as error:
-        raise UserError([Problem(label, f"cannot be read: {error.strerror}")]) from error
+        raise refusal(label, f"cannot be read: {error.strerror}") from error
 
 
 def _line(content: bytes, error: UnicodeDecodeError) -> str:
@@ -180,13 +180,13 @@ def read_toml(file: Path, label: str) -> dict[str, Any]:
         match = _POSITION.search(told)
         at = f", line {match[1]}, column {match[2]}" if match and match[1] else ", at its end"
         what = _POSITION.sub("", told)
-        raise UserError([Problem(f"{label}{at}", what, None, "the file is not TOML")]) from error
+        raise refusal(f"{label}{at}", what, hint="the file is not TOML") from error
     except (RecursionError, ValueError) as error:
-        raise UserError([Problem(label, _excess(error))]) from error
+        raise refusal(label, _excess(error)) from error
     if newer := _newer(text):
         position, what, hint = newer
         line = text.count("\n", 0, position) + 1
-        raise UserError([Problem(f"{label}, line {line}", what, None, hint)])
+        raise refusal(f"{label}, line {line}", what, hint=hint)
     refuse_excess(table, label)
     return table
 
@@ -242,11 +242,11 @@ def read_json(file: Path, label: str, most: int = MAX_FILE) -> Any:
         value = json.loads(text, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         where = f"{label}, line {error.lineno}, column {error.colno}"
-        raise UserError([Problem(where, error.msg, None, "the file is not JSON")]) from error
+        raise refusal(where, error.msg, hint="the file is not JSON") from error
     except _TwinError as error:
-        raise UserError([Problem(label, str(error))]) from error
+        raise refusal(label, str(error)) from error
     except (RecursionError, ValueError) as error:
-        raise UserError([Problem(label, _excess(error))]) from error
+        raise refusal(label, _excess(error)) from error
     refuse_excess(value, label)
     return value
 
@@ -297,7 +297,7 @@ def parse_toml_value(text: str) -> Any:
 def refuse_excess(document: Any, label: str) -> None:
     """Raise UserError with the place of the first of `excesses` in a file; label: its name."""
     for place, what in excesses(document):
-        raise UserError([Problem(f"{label}: {place}" if place else label, what)])
+        raise refusal(f"{label}: {place}" if place else label, what)
 
 
 def excesses(
@@ -361,15 +361,13 @@ def csv_rows(file: Path, label: str, most: int = MAX_FILE) -> list[tuple[int, li
             try:
                 cells = next(csv.reader([line], strict=True))
             except csv.Error as error:
-                where = f"{label}: line {number}"
-                raise UserError([Problem(where, _of_csv(line, error))]) from error
+                raise refusal(f"{label}: line {number}", _of_csv(line, error)) from error
         else:
             cells = line.split(",")  # as the reader does, in a fraction of its time
         if line.split() != [line]:  # there are blanks
             cells = [cell.strip() for cell in cells]
         if len(line) > MAX_CELL and max(map(len, cells)) > MAX_CELL:
-            what = f"a cell has more than {MAX_CELL} characters"
-            raise UserError([Problem(f"{label}: line {number}", what)])
+            raise refusal(f"{label}: line {number}", f"a cell has more than {MAX_CELL} characters")
         found.append((number, cells))
     return found
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import make_folder, replacing, telling
 
 INHERITED = "PYORCH_TRUSTED"
@@ -50,7 +50,7 @@ def vouch(files: Iterable[Path], named: Path | None = None, content: bytes | Non
             if os.path.realpath(file) in _decisions():
                 why = f"has changed since you trusted it ({why})"
             hint = f"read it, and if you trust it: pyorch trust {shlex.quote(str(named or file))}"
-            raise UserError([Problem(str(file), f"is not used: {why}", _ALLOWED, hint)])
+            raise refusal(str(file), f"is not used: {why}", _ALLOWED, hint)
 
 
 def decide(place: Path) -> dict[Path, str]:
@@ -62,7 +62,7 @@ def decide(place: Path) -> dict[Path, str]:
     if not (_is_file(place) or os.path.isdir(place)):  # noqa: PTH112 (names that are too long)
         is_other = os.path.lexists(place)
         what = "is neither a file nor a folder" if is_other else "there is no such file or folder"
-        raise UserError([Problem(str(place), what)])
+        raise refusal(str(place), what)
     known: dict[str, str] = {}
     reasons = {file: _stranger(file, known) for file in _code_in(place)}
     found = {file: why for file, why in reasons.items() if why}
@@ -201,7 +201,7 @@ def _digest(file: Path) -> str:
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
-        raise UserError([Problem(str(file), f"cannot be read: {error.strerror}")]) from error
+        raise refusal(str(file), f"cannot be read: {error.strerror}") from error
 
 
 def _is_file(path: Path) -> bool:
@@ -239,7 +239,7 @@ def _decisions() -> Mapping[str, str]:
         return {}
     except (OSError, ValueError, TypeError) as error:
         hint = "delete it, and trust again what you need"
-        raise UserError([Problem(str(file), f"cannot be read: {error}", None, hint)]) from error
+        raise refusal(str(file), f"cannot be read: {error}", hint=hint) from error
 
 
 def _note(decisions: Mapping[str, str]) -> None:
@@ -252,4 +252,4 @@ def _note(decisions: Mapping[str, str]) -> None:
             temporary.write_text(text + "\n", encoding="utf-8")
     if why := _stranger(file, {}):
         hint = "set XDG_CONFIG_HOME to a folder that only you may change"
-        raise UserError([Problem(str(file), f"is not read: {why}", _ALLOWED, hint)])
+        raise refusal(str(file), f"is not read: {why}", _ALLOWED, hint)

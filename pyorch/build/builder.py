@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.files import telling, write_atomically
 from pyorch.base.fingerprint import modules_of
 from pyorch.base.paths import Paths, project_root
@@ -300,7 +300,7 @@ def _build(request: _Request, tools: Toolchain) -> BuildInfo:
         request.say(f"done in {time.monotonic() - began:.1f} s")
         return info
     what = "sources changed during each compilation"
-    raise UserError([Problem("ns3-modules", what, None, "build again once they no longer change")])
+    raise refusal("ns3-modules", what, hint="build again once they no longer change")
 
 
 def _compile(request: _Request, tools: Toolchain, log: compile_log.Log) -> BuildInfo:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import storage_error
 from pyorch.base.units import duration
 
@@ -110,9 +110,7 @@ class Log:
         if unlisted is not None:
             hint = "python -m pyorch.build.lists lists them"
         shown = "\n".join(first_errors(lines))
-        raise UserError(
-            [Problem("ns3-modules", f"{what}:\n{shown}", None, f"{hint}; full log: {self.file}")]
-        )
+        raise refusal("ns3-modules", f"{what}:\n{shown}", hint=f"{hint}; full log: {self.file}")
 
 
 def first_errors(lines: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 
 # Every node of a cluster must compute the same numbers: no instructions of one machine only
 # (-march=native), and no fusing of a multiplication with an addition, which rounds once instead of
@@ -41,14 +41,10 @@ def flags_of(profile: str) -> str:
     """Return the compiler flags of a profile. Raises UserError if there is no such profile."""
     if profile not in PROFILES:
         near = difflib.get_close_matches(profile, PROFILES, n=1)
-        raise UserError(
-            [
-                Problem(
-                    where="profile",
-                    what=f"there is no build profile '{profile}'",
-                    allowed=", ".join(PROFILES),
-                    hint=f"did you mean '{near[0]}'?" if near else None,
-                )
-            ]
+        raise refusal(
+            "profile",
+            f"there is no build profile '{profile}'",
+            ", ".join(PROFILES),
+            f"did you mean '{near[0]}'?" if near else None,
         )
     return PROFILES[profile]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.files import write_atomically
 from pyorch.base.paths import program, python_path
 from pyorch.build.info import BuildInfo
@@ -110,15 +110,10 @@ def describe(info: BuildInfo) -> str:
     if info.profile == "sanitize":
         raise UserError([_NOT_FOR_PYTHON])
     if not has_facade(info):
-        raise UserError(
-            [
-                Problem(
-                    where=str(info.folder),
-                    what=f"no built module ({', '.join(info.modules)}) has {FACADE_HEADER}",
-                    allowed=None,
-                    hint=f"the module '{FACADE_MODULE}' provides it: is it in ns3-modules/?",
-                )
-            ]
+        raise refusal(
+            str(info.folder),
+            f"no built module ({', '.join(info.modules)}) has {FACADE_HEADER}",
+            hint=f"the module '{FACADE_MODULE}' provides it: is it in ns3-modules/?",
         )
     done = subprocess.run(
         [*program("pyorch.run.ns3"), str(info.folder)],
@@ -156,15 +151,11 @@ def _parse_or_complain(text: str, cache: Path) -> Schema:
     try:
         return parse_schema(text)
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            [
-                Problem(
-                    where="ns3::facade::Simulation::Describe",
-                    what=f"its answer cannot be read ({error!r}): {text[:200]!r}",
-                    allowed="a JSON list of types, as documented there",
-                    hint=f"the module '{FACADE_MODULE}' is at fault ({cache} was not written)",
-                )
-            ]
+        raise refusal(
+            "ns3::facade::Simulation::Describe",
+            f"its answer cannot be read ({error!r}): {text[:200]!r}",
+            "a JSON list of types, as documented there",
+            f"the module '{FACADE_MODULE}' is at fault ({cache} was not written)",
         ) from error
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 
 #: The release whose headers the modules are written for, and the first one of its packages.
 NS3_RELEASE = "3.44"
@@ -91,15 +91,11 @@ def find_ns3() -> Ns3:
 
 
 def _ns3_error(what: str) -> UserError:
-    return UserError(
-        [
-            Problem(
-                where="ns3",
-                what=f"{what}; the C++ modules are compiled against it",
-                allowed=NS3_REQUIREMENT,
-                hint=f"in the project's folder: {NS3_INSTALL}",
-            )
-        ]
+    return refusal(
+        "ns3",
+        f"{what}; the C++ modules are compiled against it",
+        NS3_REQUIREMENT,
+        f"in the project's folder: {NS3_INSTALL}",
     )
 
 
@@ -160,15 +156,10 @@ def find_program(name: str) -> str:
     found = next((path for place in places if (path := shutil.which(name, path=place))), None)
     found = found or shutil.which(name)
     if found is None:
-        raise UserError(
-            [
-                Problem(
-                    where=name,
-                    what=f"'{name}' was not found, neither as a Python package nor on PATH",
-                    allowed=None,
-                    hint=f"python -m pip install -c constraints.txt {name}",
-                )
-            ]
+        raise refusal(
+            name,
+            f"'{name}' was not found, neither as a Python package nor on PATH",
+            hint=f"python -m pip install -c constraints.txt {name}",
         )
     return found
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pyorch import kinds, metrics
-from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
+from pyorch.base.errors import fold, one_of, refusal, suggest
 from pyorch.base.fields import Unit
 from pyorch.base.findings import models_in
 from pyorch.base.paths import Paths
@@ -152,7 +152,7 @@ def choose(entries: Sequence[Entry], name: str) -> list[Entry]:
     names = list(dict.fromkeys(entry.name for entry in entries))
     what = f"there is no scheme, topology or kind of traffic or metric {name!r}"
     hint = suggest(name, names) or suggest(name, dict.fromkeys(known))
-    raise UserError([Problem("NAME", what, one_of(names, 60), hint)])
+    raise refusal("NAME", what, one_of(names, 60), hint)
 
 
 def _tuned(entry: Entry) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ParamSpec
 
 from pyorch.base import ends
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.files import DiskError
 from pyorch.base.paths import current_folder
 from pyorch.base.units import whole
@@ -100,7 +100,7 @@ def whole_number(option: str, text: str) -> int | None:
     number = whole(text)
     if number:
         return number
-    raise UserError([Problem(option, f"{text!r} is not allowed", "a whole number from 1", None)])
+    raise refusal(option, f"{text!r} is not allowed", "a whole number from 1")
 
 
 def warn(line: str) -> None:

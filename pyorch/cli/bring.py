@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import expanded
 from pyorch.base.reading import is_text
@@ -20,16 +20,16 @@ def bring(files: Sequence[str], out: str) -> int:
     """Write the experiment, check that it can run, and say what was assumed and left out."""
     if not out:
         hint = "invoke import topology.txt flow.txt --out my.toml"
-        raise UserError([Problem("--out", "no file to write was given", "a name in .toml", hint)])
+        raise refusal("--out", "no file to write was given", "a name in .toml", hint)
     target = expanded(out)
     if target.suffix != ".toml":
-        raise UserError([Problem("--out", f"{out!r} is not a name of an experiment", "*.toml")])
+        raise refusal("--out", f"{out!r} is not a name of an experiment", "*.toml")
     if target.exists():
-        raise UserError([Problem(out, "exists already", None, "remove it, or name another one")])
+        raise refusal(out, "exists already", hint="remove it, or name another one")
     text = experiment([expanded(name) for name in files if name], target.parent)
     if not is_text(text):
         what, hint = "the name of a file or folder is not UTF-8", "give it another name"
-        raise UserError([Problem("import", what, None, hint)])
+        raise refusal("import", what, hint=hint)
     with telling(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, text)

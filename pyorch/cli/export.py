@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, suggest
+from pyorch.base.errors import Problem, UserError, refusal, suggest
 from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import expanded
 from pyorch.cli import door
@@ -36,7 +36,7 @@ def export(name: str, run: str, kind: str, out: str, overrides: Sequence[str], s
     formats = FORMATS if kind in FORMATS else {**FORMATS, **readers.writers()}
     if kind not in formats:
         what = f"{kind!r} is not a format" if kind else "no format was given"
-        raise UserError([Problem("--as", what, ", ".join(formats), suggest(kind, formats))])
+        raise refusal("--as", what, ", ".join(formats), suggest(kind, formats))
     study = Study.named(name, overrides, seeds=seeds)
     texts = formats[kind](scene_of(study.find(run), study.planned.experiment.types))
     folder = expanded(out or ".")

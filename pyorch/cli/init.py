@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import one_of, refusal, suggest
 from pyorch.base.files import telling, write_atomically
 from pyorch.base.paths import default_paths, expanded
 from pyorch.base.reading import read_text
@@ -34,25 +34,23 @@ def init(folder: str, template: str = "") -> int:
     """
     if not folder:
         what = "no folder was given"
-        raise UserError(
-            [Problem("FOLDER", what, None, "invoke init my-project, or . for this one")]
-        )
+        raise refusal("FOLDER", what, hint="invoke init my-project, or . for this one")
     place = expanded(folder)
     is_project = (place / PROJECT_FILE).exists()
     if is_project and not template:
         what = f"is a project already: it has a {PROJECT_FILE}"
-        raise UserError([Problem(str(place), what, None, "--template adds an experiment")])
+        raise refusal(str(place), what, hint="--template adds an experiment")
     name = template or FIRST
     shipped = default_paths().studies
     known = {file.stem: file for file in sorted((shipped / TEMPLATES).glob("*.toml"))}
     if name not in known:
         what, hint = f"there is no template {name!r}", suggest(name, known)
-        raise UserError([Problem("--template", what, one_of(known), hint)])
+        raise refusal("--template", what, one_of(known), hint)
     for file, text in _FILES.items():
         _write(place / file, text)
     first = place / "experiments" / f"{name}.toml"
     if is_project and first.exists():
-        raise UserError([Problem(str(first), "is there already", None, "rename it first")])
+        raise refusal(str(first), "is there already", hint="rename it first")
     _write(first, read_text(known[name], name))
     part = shipped / "ai" / PART
     if part.is_file():

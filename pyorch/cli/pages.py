@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
+from pyorch.base.errors import fold, one_of, refusal, suggest
 from pyorch.base.paths import Paths, default_paths
 from pyorch.base.reading import read_text
 from pyorch.catalogue.reference import EVERY_KIND, SAME_KEYS, reference_pages
@@ -27,7 +27,7 @@ def docs(page: str = "", part: str = "", search: str = "") -> int:
         name = page.removesuffix(".md").removesuffix(".rst")
         if name not in pages:
             what, hint = f"there is no page {page!r}", suggest(name, pages)
-            raise UserError([Problem("docs", what, one_of(pages), hint)])
+            raise refusal("docs", what, one_of(pages), hint)
         text = pages[name].text()
         if part and part != _WHOLE:
             text = _part(name, text, part)
@@ -40,8 +40,7 @@ def docs(page: str = "", part: str = "", search: str = "") -> int:
     hits = ((name, _line_with(word, text)) for name, text in texts.items())
     found = {name: line for name, line in hits if line is not None}
     if not found:
-        what = f"no page has {search!r}"
-        raise UserError([Problem("docs", what, None, "a shorter word, or part of one")])
+        raise refusal("docs", f"no page has {search!r}", hint="a shorter word, or part of one")
     width = max(map(len, found))
     for name, line in found.items():
         print(f"{name:<{width}}  {_title(texts[name])}")
@@ -113,7 +112,7 @@ def _part(name: str, text: str, wanted: str) -> str:
     head = by_word.get(fold(wanted.strip("[]")))
     if head is None:
         what, hint = f"has no part {wanted!r}", suggest(wanted, by_word)
-        raise UserError([Problem(f"the page {name}", what, one_of(found), hint)])
+        raise refusal(f"the page {name}", what, one_of(found), hint)
     body, _, other = found[head].rstrip().partition(SAME_KEYS)
     rows = found[other.strip("`.")].partition("| key |") if other else []
     lines = [f"## {head}", body + "".join(rows[1:]).rstrip()]

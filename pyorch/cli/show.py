@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.base.errors import Problem, UserError, one_of, shown
+from pyorch.base.errors import one_of, refusal, shown
 from pyorch.base.files import refuse_links, storage_error
 from pyorch.base.units import rounded_bytes
 from pyorch.cli import door
@@ -161,8 +161,7 @@ def draw(plan: Plan, picture: str) -> Path:
 
     file = Path(picture) if picture else plan.store.root / "network.svg"
     if file.suffix not in FORMATS:
-        what = "is not a name of a picture"
-        raise UserError([Problem(f"--out {file}", what, one_of(FORMATS), None)])
+        raise refusal(f"--out {file}", "is not a name of a picture", one_of(FORMATS))
     spec = plan.specs[0]
     refuse_links(file.parent, plan.store.paths.results)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyorch.base import trust
-from pyorch.base.errors import Problem, UserError, shown
+from pyorch.base.errors import refusal, shown
 from pyorch.base.paths import expanded
 from pyorch.cli.base import OK, command
 
@@ -13,7 +13,7 @@ def trust_path(path: str) -> int:
     """Trust the code in a file or folder as it is now, and name the files."""
     if not path:
         what = "no file or folder was given"
-        raise UserError([Problem("PATH", what, None, "pyorch trust my-project, or . for this one")])
+        raise refusal("PATH", what, hint="pyorch trust my-project, or . for this one")
     found = trust.decide(expanded(path))
     if not found:
         print(f"nothing to trust in {shown(path)}: nobody else may change what of it could run")

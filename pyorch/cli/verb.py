@@ -17,7 +17,7 @@ from invoke.exceptions import Exit
 from invoke.parser.argument import Argument
 from invoke.tasks import Task
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.cli import door
 
 DEFAULT = "gfc/two-to-one"
@@ -182,8 +182,7 @@ class Declared:
             overrides = [*found.pop("set_"), *only]
             seeds, seed = found.pop("seeds"), found.pop("seed")
             if seeds and seed:
-                what = "is given together with --seeds"
-                raise UserError([Problem("--seed", what, "one of them")])
+                raise refusal("--seed", "is given together with --seeds", "one of them")
             seeds = f"{seed}-{seed}" if seed else seeds
             found[self.select] = Select(found.pop("name"), overrides, seeds)
         return found

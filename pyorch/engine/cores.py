@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,5 +42,5 @@ def threads_of(specs: Sequence[RunSpec], cores: int, runs: int, where: str) -> i
     if asked > cores:
         what = f"each run asks for {asked} threads, and {where} {cores}"
         hint = 'more threads than cores are slower than one; "auto" takes what there is'
-        raise UserError([Problem("run.threads", what, f"at most {cores}", hint)])
+        raise refusal("run.threads", what, f"at most {cores}", hint)
     return asked

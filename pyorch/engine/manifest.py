@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import make_folder, write_atomically
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def read_run(path: Path, index: int, read: Reader) -> tuple[Manifest, RunSpec]:
         manifest = _head(path, file)
         line = next(islice(file, index, None), "") if 0 <= index < manifest.runs else ""
     if not line:
-        allowed = f"0 to {manifest.runs - 1}"
-        raise UserError([Problem(str(path), f"it has no run number {index}", allowed, None)])
+        raise refusal(str(path), f"it has no run number {index}", f"0 to {manifest.runs - 1}")
     return manifest, manifest.complete(_spec(path, line, read))
 
 
@@ -114,8 +113,7 @@ def read_runs(
     with _open(path) as file:
         manifest = _head(path, file, head)
         if not 0 <= first < manifest.runs:
-            allowed = f"0 to {manifest.runs - 1}"
-            raise UserError([Problem(str(path), f"it has no run number {first}", allowed, None)])
+            raise refusal(str(path), f"it has no run number {first}", f"0 to {manifest.runs - 1}")
         skipped = first
         with suppress(FileNotFoundError), path.with_suffix(INDEX_SUFFIX).open("rb") as index:
             index.seek(first * 8)
@@ -131,22 +129,21 @@ def _spec(path: Path, line: str, read: Reader) -> RunSpec:
         return read(line)
     except ValueError as error:
         what = "one of its lines is damaged"
-        raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error
+        raise refusal(str(path), what, hint="start the experiment again") from error
 
 
 def _open(path: Path) -> IO[str]:
     try:
         return path.open(encoding="utf-8")
     except OSError as error:
-        raise UserError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
+        raise refusal(str(path), f"cannot be read: {error.strerror}") from error
 
 
 def _head(path: Path, file: IO[str], digest: str = "") -> Manifest:
     line = file.readline()
     if digest and _digest(line) != digest:
         what = "was exchanged after the submission: its first line is another"
-        hint = "look who may write into this folder, and submit again"
-        raise UserError([Problem(str(path), what, None, hint)])
+        raise refusal(str(path), what, hint="look who may write into this folder, and submit again")
     try:
         head = json.loads(line)
         if head["manifest"] != FORMAT:
@@ -156,4 +153,4 @@ def _head(path: Path, file: IO[str], digest: str = "") -> Manifest:
         return Manifest(head["fingerprint"], build, runs, *same)
     except (ValueError, KeyError, TypeError) as error:
         what = "is not a manifest of this version"
-        raise UserError([Problem(str(path), what, None, "start the experiment again")]) from error
+        raise refusal(str(path), what, hint="start the experiment again") from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from typing_extensions import override
 
 from pyorch.base import doors
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.fields import reverse_names
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_time
@@ -202,7 +202,7 @@ class _Stage:
         if not store.is_done(run_hash):
             log = store.failure(run_hash).log
             what = f"it fails, as {log} says: {_failure(store, run_hash)}"
-            raise UserError([Problem(f"RUN {self.spec.title}", what, None, self._instead())])
+            raise refusal(f"RUN {self.spec.title}", what, hint=self._instead())
         found: dict[str, Any] = store.read_summary(run_hash)["summary"]
         return found
 
@@ -290,7 +290,7 @@ def _of_delays(stage: _Stage) -> Slow:
     if hops > MOST_HOPS:
         what = f"its data frames pass {hops:,} links: too many to follow each"
         hint = "a shorter run: --set run.duration=..., or fewer flows"
-        raise UserError([Problem(f"RUN {stage.spec.title}", what, f"at most {MOST_HOPS:,}", hint)])
+        raise refusal(f"RUN {stage.spec.title}", what, f"at most {MOST_HOPS:,}", hint)
     what = f"the run once more, with every frame on every link: {hops:,} of data"
     told = stage.told([{"table": one} for one in TABLES], what, SLOWER, hops)
     fingerprint = plan.build.fingerprint
@@ -356,7 +356,7 @@ def _spec(plan: Plan, store: Store, spec: RunSpec, told: RunSpec, cure: Cure) ->
         return error.problems[0].what
     if cure.name == AS_IT_WAS and (wrong := tables_agree(found, told)):
         what = f"the run cannot be written as tables: {', '.join(wrong)}"
-        raise UserError([Problem("explain", what, None, "this is a defect: please report it")])
+        raise refusal("explain", what, hint="this is a defect: please report it")
     params = {**spec.params, "cure": cure.name}
     return replace(found, setting=replace(found.setting, params=params))
 
@@ -393,7 +393,7 @@ def capture(found: Explanation, folder: Path) -> Wires:
     options = Options(ports=ports, from_ps=start, until_ps=stop)
     again = run_again(found.plan, found.told, folder, options)
     if again.returncode:
-        raise UserError([Problem("the captures", f"the run fails: {again.said}")])
+        raise refusal("the captures", f"the run fails: {again.said}")
     written = [Captured(Path(path), count, cut) for path, count, cut in again.answer["pcaps"]]
     pcaps = dict(zip(ports, written, strict=True))
     own = pcaps.get(reverse_names(closing.node, closing.peer)) if closing else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.base.errors import Problem, UserError, shown
+from pyorch.base.errors import refusal, shown
 from pyorch.base.files import make_folder, storage_error, write_atomically
 from pyorch.base.findings import Findings
 from pyorch.explain.base import Explained, Wires
@@ -115,9 +115,9 @@ def write(found: Explained, folder: Path, command: str) -> tuple[Path, Wires | N
 def check_folder(folder: Path) -> None:
     """Check, before anything runs, that the folder can be created. Raises UserError."""
     if folder.exists() and not folder.is_dir():
-        raise UserError([Problem(f"--out {folder}", "is a file", None, "name a folder")])
+        raise refusal(f"--out {folder}", "is a file", hint="name a folder")
     if not folder.absolute().parent.is_dir():
-        raise UserError([Problem(f"--out {folder}", f"there is no folder {folder.parent}")])
+        raise refusal(f"--out {folder}", f"there is no folder {folder.parent}")
 
 
 def _page(found: Explained, wires: Wires | None, folder: Path, command: str) -> Page:

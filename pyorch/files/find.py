@@ -9,7 +9,7 @@ from os.path import realpath
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError, did_you_mean, nearest, quoted
+from pyorch.base.errors import Problem, UserError, did_you_mean, nearest, quoted, refusal
 from pyorch.base.paths import Paths, default_paths
 from pyorch.base.reading import is_file, read_toml
 from pyorch.build.sources import present_modules
@@ -68,7 +68,7 @@ def made_document(name: str, content: Mapping[str, Any], paths: Paths) -> Docume
     file = FilePath.cwd() / f"{name}.toml"
     if "/" in name or "\0" in name or name in _NO_NAMES:
         what = f"{quoted(name)} is not a valid name of an experiment file"
-        raise UserError([Problem("Study: name", what, 'a name such as "my-incast"')])
+        raise refusal("Study: name", what, 'a name such as "my-incast"')
     places: dict[Path, Place] = {}
     whole = dict(content)
     return Document(_name(file, paths), file, name, whole, places, spread(whole, places, name))
@@ -163,8 +163,8 @@ def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:
         return names[name_or_path], name_or_path
     what = "there is no such experiment"
     if not names:
-        raise UserError([Problem(name_or_path, what, "none: experiments/ has no .toml file")])
+        raise refusal(name_or_path, what, "none: experiments/ has no .toml file")
     wanted = name_or_path.removeprefix("experiments/").removesuffix(".toml")
     near = did_you_mean(nearest(wanted, names))
     hint = " ".join(filter(None, [near, "'invoke list' shows all with their titles"]))
-    raise UserError([Problem(name_or_path, what, None, hint)])
+    raise refusal(name_or_path, what, hint=hint)

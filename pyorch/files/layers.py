@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 from typing import Any, TypeGuard
 
-from pyorch.base.errors import Problem, UserError, suggest
+from pyorch.base.errors import Problem, UserError, refusal, suggest
 from pyorch.base.findings import Path, Place, dotted
 from pyorch.base.reading import MAX_TOML, is_file, read_toml, size_of
 from pyorch.files.keys import EACH, ENTRIES
@@ -66,7 +66,7 @@ class _Layers:
         names = content.pop("include", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             what = f"{names!r} is not a list of files"
-            raise UserError([Problem(f"{label}: include", what, '["parts/common.toml"]')])
+            raise refusal(f"{label}: include", what, '["parts/common.toml"]')
         if isinstance(content.get("variants"), list):  # tables can be laid over each other
             content["variants"] = {SCHEMES: content["variants"]}
         whole: dict[str, Any] = {}
@@ -91,10 +91,10 @@ class _Layers:
         """Return what a file includes by a name; nothing if that has been read before."""
         part = file.parent / name
         if not is_file(part):
-            raise UserError([Problem(f"{label}: include", _NO_FILE.format(name))])
+            raise refusal(f"{label}: include", _NO_FILE.format(name))
         real = realpath(part)
         if real in above:
-            raise UserError([Problem(f"{label}: include", f"{name} includes itself")])
+            raise refusal(f"{label}: include", f"{name} includes itself")
         if real in self._read:
             return {}, {}
         there = str(PurePosixPath(label).parent / name)

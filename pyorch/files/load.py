@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from pyorch import kinds
-from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.base.errors import Problem, UserError, one_of, quoted, refusal, suggest
 from pyorch.base.findings import Findings, Path, Place, dotted
 from pyorch.base.paths import Paths, default_paths
 from pyorch.files.entries import resolve_entries
@@ -78,11 +78,11 @@ def _check_arguments(name_or_path: object, overrides: Any) -> None:
     """Raise UserError if a program passes anything but texts."""
     if not isinstance(name_or_path, str | PathLike | Document):
         what = f"{quoted(name_or_path)} is not the name or the path of an experiment"
-        raise UserError([Problem("load_experiment", what)])
+        raise refusal("load_experiment", what)
     listed = isinstance(overrides, Sequence) and not isinstance(overrides, str | bytes)
     if not listed or not all(isinstance(text, str) for text in overrides):
         what, allowed = f"{quoted(overrides)} is not a list of strings", '["buffer.alpha=0.125"]'
-        raise UserError([Problem("load_experiment: overrides", what, allowed)])
+        raise refusal("load_experiment: overrides", what, allowed)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
+from pyorch.base.errors import one_of, quoted, refusal, suggest
 from pyorch.base.paths import Paths
 from pyorch.base.reading import read_toml
 from pyorch.base.units import parse_rate
@@ -37,7 +37,7 @@ def read_presets(paths: Paths) -> Presets:
             if owner != module.presets:
                 what = f"{owner} has a preset of this name for that section"
                 where = f"{module.presets}: {name}.{section}"
-                raise UserError([Problem(where, what, None, "give it another name")])
+                raise refusal(where, what, hint="give it another name")
             found.setdefault(section, {})[name] = preset
     return found
 
@@ -48,15 +48,15 @@ def _read(file: FilePath) -> Iterator[tuple[str, str, Preset]]:
     for name, table in read_toml(file, str(file)).items():
         where = f"{file}: {name}"
         if not isinstance(table, Mapping) or not isinstance(table.get("source"), str):
-            raise UserError([Problem(where, "has no source", _SHAPE)])
+            raise refusal(where, "has no source", _SHAPE)
         base = table.get("extends")
         if base is not None and (not isinstance(base, str) or base not in presets):
             hint = suggest(str(base), presets)
             what = f"extends {quoted(base)}, which is not defined above it"
-            raise UserError([Problem(where, what, one_of(presets) or None, hint)])
+            raise refusal(where, what, one_of(presets) or None, hint)
         sections = {key: one for key, one in table.items() if key not in ("source", "extends")}
         if not all(isinstance(values, Mapping) for values in sections.values()):
-            raise UserError([Problem(where, "has values outside a section", _SHAPE)])
+            raise refusal(where, "has values outside a section", _SHAPE)
         below = presets[base] if base is not None else {}
         presets[name] = {
             section: {**below.get(section, {}), **sections.get(section, {})}
@@ -75,4 +75,4 @@ def _line_rate(values: Mapping[str, Any], where: str) -> int | None:
     try:
         return parse_rate(values[LINE_RATE])
     except ValueError as error:
-        raise UserError([Problem(where, str(error), 'a rate such as "25Gbps"')]) from error
+        raise refusal(where, str(error), 'a rate such as "25Gbps"') from error

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from pyorch.base.errors import Problem, UserError, fold, one_of, suggest
+from pyorch.base.errors import fold, one_of, refusal, suggest
 from pyorch.base.fields import Table
 from pyorch.base.findings import Findings, Path
 from pyorch.base.units import format_bytes, format_time, parse_bytes, parse_time
@@ -112,7 +112,7 @@ class SchemeFile(Table):
             except ValueError as error:
                 known = f"rules may use {', '.join(names)}, min() and max()"
                 hint = f"evaluated for the settings of {scene}"
-                raise UserError([Problem(f"{file}: {key}", str(error), known, hint)]) from error
+                raise refusal(f"{file}: {key}", str(error), known, hint) from error
 
 
 def read_scheme(content: Mapping[str, Any], findings: Findings) -> SchemeFile | None:
@@ -139,12 +139,10 @@ def environment(
     port, buffer, queue_pair = (document.get(section, {}) for section in sections)
     for section in sections:
         if not isinstance(document.get(section, {}), Mapping):
-            raise UserError(
-                [Problem(f"{scene}: {section}", f"{document[section]!r} is not a table")]
-            )
+            raise refusal(f"{scene}: {section}", f"{document[section]!r} is not a table")
     if SWITCH not in network.kinds.tolist():
         what = "there is no switch, whose ports the schemes' rules are about"
-        raise UserError([Problem(f"{scene}: topology", what)])
+        raise refusal(f"{scene}: topology", what)
     rate, delay_ps = int(network.rates.max()), int(network.delays.max())
     size = _bytes(buffer, "size", DEFAULT_BUFFER)
     mask = buffer.get("lossless_classes", 0)

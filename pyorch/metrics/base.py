@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from pyorch.base.errors import (
-    Problem,
-    UserError,
-    code_of,
-    did_you_mean,
-    is_of_others,
-    nearest,
-    one_of,
-    quoted,
-)
+from pyorch.base.errors import code_of, did_you_mean, is_of_others, nearest, one_of, quoted, refusal
 from pyorch.base.lazy import Kinds, np
 from pyorch.metrics.fields import Entry, EntryName, Need, is_traced, trace_hint
 
@@ -57,7 +48,7 @@ class RunTables:
         found = self.find_table(name)
         if found is None:
             what = "the run did not trace it"
-            raise UserError([Problem(f"table {name!r}", what, None, trace_hint(Need(name)))])
+            raise refusal(f"table {name!r}", what, hint=trace_hint(Need(name)))
         return found
 
     def find_table(self, name: str) -> Columns | None:
@@ -198,8 +189,7 @@ def parse(entry: Mapping[str, Any]) -> Metric:
     """The validated metric of an entry of a RunSpec. Raises UserError on an unknown kind."""
     kind = str(entry.get("kind"))
     if kind not in MODELS:
-        allowed = ", ".join(sorted(MODELS))
-        raise UserError([Problem("[[metric]]", f"unknown kind '{kind}'", allowed, None)])
+        raise refusal("[[metric]]", f"unknown kind '{kind}'", ", ".join(sorted(MODELS)))
     return MODELS[kind].model_validate(dict(entry))
 
 
@@ -272,7 +262,7 @@ def _units_of(model: Metric) -> dict[str, str]:
         unit, outputs = model.unit(), model.outputs()
     if unit not in BASE_UNITS:
         where = f"{_file_of(model)}{what} ({type(model).__qualname__}): unit()"
-        raise UserError([Problem(where, f"{quoted(unit)} is not a base unit", quoted_units())])
+        raise refusal(where, f"{quoted(unit)} is not a base unit", quoted_units())
     return dict.fromkeys(outputs, unit)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.network.cycles import have_cycles
 from pyorch.network.topology import TopologyTable, build, trunks
 
@@ -42,4 +42,4 @@ def draw_failed_links(table: TopologyTable, seed: int) -> TopologyTable:
                 return table.model_copy(update={**none_left, "failed_links": pairs})
     least = "or leave no cyclic buffer dependency " if cyclic else ""
     what = f"{count} failed links cut off a host {least}in each of {MAX_DRAWS} draws (seed {seed})"
-    raise UserError([Problem("topology.random_failed_links", what, None, "fail fewer links")])
+    raise refusal("topology.random_failed_links", what, hint="fail fewer links")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError, one_of, quoted
+from pyorch.base.errors import one_of, quoted, refusal
 from pyorch.base.reading import read_json, read_text, words_of
 from pyorch.base.units import is_number, whole
 from pyorch.readers import door, hpcc_config, mlxconfig, sonic
@@ -46,8 +46,7 @@ def content_of(file: Path) -> str:
         begin = " ".join(first)[:60]
         what, allowed = f"what it holds is not known: it begins with {quoted(begin)}", _ALLOWED
     if found is None:
-        told = what if first else "it is empty"
-        raise UserError([Problem(file.name, told, allowed)])
+        raise refusal(file.name, what if first else "it is empty", allowed)
     return found
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pyorch.base import doors
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import one_of, refusal, suggest
 
 Content = Literal["network", "messages", "job"]
 GROUP = "pyorch.readers"
@@ -82,7 +82,7 @@ def reader(name: str, content: Content) -> Callable[..., Any]:
     if found is None:
         known = formats(content)
         what = f"{name!r} is not a format of {content}"
-        raise UserError([Problem("format", what, one_of(known), suggest(name, known))])
+        raise refusal("format", what, one_of(known), suggest(name, known))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import one_of, refusal, suggest
 
 MAX_BYTES = 8 * 10**6
 """Largest file of a network; YAML has less (`plain_yaml`). GraphML takes 0.6 s a megabyte."""
@@ -122,7 +122,7 @@ def respell(graph: Graph) -> Graph:
         other = owners.setdefault(respelled(name), name)
         if other != name:
             what = f"{name!r} and {other!r} would both be called {respelled(name)!r}"
-            raise UserError([Problem("nodes", what, "names that differ in letters and digits")])
+            raise refusal("nodes", what, "names that differ in letters and digits")
     nodes = {respelled(name): of for name, of in graph.nodes.items()}
     edges = [Edge(respelled(e.a), respelled(e.b), e.where, e.attributes) for e in graph.edges]
     return Graph(nodes, edges, graph.servers, graph.left_out)
@@ -131,8 +131,7 @@ def respell(graph: Graph) -> Graph:
 def refuse_many(parts: int, label: str) -> None:
     """Raise UserError if a file has more nodes and links than are read."""
     if parts > MAX_PARTS:
-        what = f"its network has {parts:,} nodes and links"
-        raise UserError([Problem(label, what, f"at most {MAX_PARTS:,}")])
+        raise refusal(label, f"its network has {parts:,} nodes and links", f"at most {MAX_PARTS:,}")
 
 
 def of_networkx(graph: Any) -> Graph:

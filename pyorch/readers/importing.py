@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from pyorch.base.errors import Problem, UserError, shown
+from pyorch.base.errors import Problem, UserError, refusal, shown
 from pyorch.base.reading import is_file, is_folder
 from pyorch.base.units import MAX_TIME, format_bytes, format_time, parse_rate, parse_time, whole
 from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
@@ -72,7 +72,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     Raises UserError if the files cannot be read, or have no network.
     """
     if not files:
-        raise UserError([Problem("import", "no file was given", "one to four files, or a folder")])
+        raise refusal("import", "no file was given", "one to four files, or a folder")
     files = list(dict.fromkeys(files))
     found = _Found()
     for file in files:
@@ -88,7 +88,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
         allowed = f"a network as {', '.join(door.formats('network'))}"
         named = found.settings.named.get("network")
         hint = f"name {named or 'its file'}, too: invoke import topology.txt flow.txt --out my.toml"
-        raise UserError([Problem(", ".join(file.name for file in files), what, allowed, hint)])
+        raise refusal(", ".join(file.name for file in files), what, allowed, hint)
     graph: Graph = _read(found, given, "network") if given else Graph()
     topology = found.settings.network or {}
     rates = {parse_rate(topology.get("rate", networks.RATE))}
@@ -172,16 +172,14 @@ def _take(found: _Found, file: Path) -> None:
         return
     if not is_file(file):
         there = os.path.exists(file)  # noqa: PTH110 (Path.exists raises on names that are too long)
-        what = "is not a file to be read" if there else "there is no such file"
-        raise UserError([Problem(str(file), what)])
+        raise refusal(str(file), "is not a file to be read" if there else "there is no such file")
     content = content_of(file)
     if content == "trace":
         found.settings.left_out.append(f"{file.name}: a list of nodes to trace")
         return
     before = found.files.setdefault(content, file)
     if before != file:
-        what = f"a second file of {content}, after {before.name}"
-        raise UserError([Problem(file.name, what, "one")])
+        raise refusal(file.name, f"a second file of {content}, after {before.name}", "one")
 
 
 def _of_folder(folder: Path) -> list[Path]:
@@ -197,7 +195,7 @@ def _of_folder(folder: Path) -> list[Path]:
         others = []
     told = " ".join(map(str, others))
     hint = f"name its files, such as: invoke import {told} --out my.toml" if others else None
-    raise UserError([Problem(str(folder), what, "a file, or a folder of the HPCC simulator", hint)])
+    raise refusal(str(folder), what, "a file, or a folder of the HPCC simulator", hint)
 
 
 def _configured(found: _Found, file: Path) -> None:

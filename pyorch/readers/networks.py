@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.units import LENGTHS, is_number, parse_delay, parse_rate
 from pyorch.readers import door
 from pyorch.readers.graphs import (
@@ -175,8 +175,7 @@ def _attribute(
         except ValueError as error:
             if chosen == name:
                 where = f"{label}: {edge.where}: {chosen}"
-                example = f"a {name}, or none: then {default}"
-                raise UserError([Problem(where, str(error), example)]) from None
+                raise refusal(where, str(error), f"a {name}, or none: then {default}") from None
             told = f"attribute {chosen!r} is not read as the links' {name}: {edge.a} - {edge.b} has"
             found.left_out.append(f"{told} {value!r}")
             found.assumed.append(f"all links have a {name} of {default}")

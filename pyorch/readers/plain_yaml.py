@@ -10,7 +10,7 @@ import yaml
 from typing_extensions import override
 from yaml.composer import Composer
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.reading import TOO_DEEP, read_text, refuse_excess
 
 MAX_YAML = 2 * 10**6
@@ -83,15 +83,14 @@ def read_yaml(file: Path, label: str) -> Any:
     try:
         value = yaml.load(text, _Loader)  # noqa: S506 (a SafeLoader)
         if _values_in(value, {}) > MAX_VALUES:
-            raise UserError([Problem(label, _TOO_MANY, f"at most {MAX_VALUES:,} values in all")])
+            raise refusal(label, _TOO_MANY, f"at most {MAX_VALUES:,} values in all")
     except RecursionError as error:
-        raise UserError([Problem(label, TOO_DEEP)]) from error
+        raise refusal(label, TOO_DEEP) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{label}: line {mark.line + 1}" if mark else label
         said = getattr(error, "problem", None) or str(error)
-        what = said if said == _TOO_MANY else f"is not YAML: {said}"
-        raise UserError([Problem(where, what)]) from error
+        raise refusal(where, said if said == _TOO_MANY else f"is not YAML: {said}") from error
     refuse_excess(value, label)
     return value
 

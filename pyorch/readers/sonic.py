@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of
+from pyorch.base.errors import Problem, UserError, one_of, refusal
 from pyorch.base.reading import read_json, read_text, words_of
 from pyorch.base.units import PS_PER_METRE, format_bytes, format_rate, format_time
 from pyorch.readers.records import Settings
@@ -327,7 +327,7 @@ def _looked_up(switch: _Switch, lookup: Path, port: tuple[int, int]) -> Profile 
         where = f"{label}: line {number}"
         match = _METRES.fullmatch(words[1]) if len(words) in (6, 7) else None
         if not match or not all(_NUMBER.fullmatch(word) for word in [words[0], *words[2:]]):
-            raise UserError([Problem(where, "it is not a profile", _HEAD)])
+            raise refusal(where, "it is not a profile", _HEAD)
         if int(words[0]) == port[0]:
             keys = ("size", "xon", "xoff", "dynamic_th", "xon_offset")
             if int(match[1]) in rows:

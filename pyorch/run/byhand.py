@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.findings import Findings
 from pyorch.base.lazy import pd
 from pyorch.base.units import format_time, parse_time
@@ -42,7 +42,7 @@ def _ns3(build: BuildInfo) -> Any:
     if build.folder not in _loaded:
         if _loaded:
             what = "this process has loaded an older version of the modules"
-            raise UserError([Problem("open", what, None, "restart Python, or the kernel")])
+            raise refusal("open", what, hint="restart Python, or the kernel")
         _loaded[build.folder] = load_all(build)
     return _loaded[build.folder]
 
@@ -70,7 +70,7 @@ class OpenRun:
         """The ns3::facade::Simulation. Raises UserError when the run is closed."""
         if self._simulation is None:
             what = "it was closed, at the latest when another run was opened"
-            raise UserError([Problem("this run", what, None, "keep copies of its tables")])
+            raise refusal("this run", what, hint="keep copies of its tables")
         return self._simulation
 
     def close(self) -> None:
@@ -152,4 +152,4 @@ def _time(text: str) -> int:
         return parse_time(text)
     except ValueError as error:
         allowed = 'simulated time, such as "100us" or "1.5ms"'
-        raise UserError([Problem("advance: until", str(error), allowed)]) from error
+        raise refusal("advance: until", str(error), allowed) from error

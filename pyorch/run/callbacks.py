@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import one_of, refusal, suggest
 
 #: Small integers and enumerators of C++ become int, bool stays; all else is as cppyy has it.
 _GLUE = r"""
@@ -71,8 +71,7 @@ def connect(source: Any, name: str, function: Callable[..., None], *, context: b
     for path, item in found:
         _connect(item, path, name, function, context)
     if not found:
-        what = "no object has this path"
-        raise UserError([Problem(str(source), what, None, "build the network first")])
+        raise refusal(str(source), "no object has this path", hint="build the network first")
     return len(found)
 
 
@@ -120,4 +119,4 @@ def _signature(item: Any, path: str, name: str) -> str:
         type_id = type_id.GetParent()
     where = path or str(item.GetInstanceTypeId().GetName())
     what = f"there is no trace source {name!r}"
-    raise UserError([Problem(where, what, one_of(sorted(names)), suggest(name, names))])
+    raise refusal(where, what, one_of(sorted(names)), suggest(name, names))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.build.info import BuildInfo, read_build
 from pyorch.build.loadable import check_loadable
 from pyorch.build.schema import FACADE_HEADER, FACADE_NAMESPACE
@@ -92,9 +92,7 @@ def _library_of_ns3(info: "BuildInfo", module: str) -> Path:
         names = sorted(
             file.stem.split("-", 1)[1] for file in info.ns3_libraries.glob("libns*-*.so")
         )
-        raise UserError(
-            [Problem(module, "ns-3 has no such module", ", ".join(names), "correct the name")]
-        )
+        raise refusal(module, "ns-3 has no such module", ", ".join(names), "correct the name")
     return found[0]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pyorch.base.columns import aligned
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, refusal, suggest
 from pyorch.base.units import (
     MAX_DIGITS,
     PS_PER_METRE,
@@ -295,11 +295,9 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     rule = rule or _usual_rule(name, values, switch)
     switch = replace(switch, frames=_frames(switch.frames, values, rule), **changed)
     if switch.classes == 0:
-        what = "none of its classes is lossless"
-        raise UserError([Problem(name, what, None, "give their number: --classes")])
+        raise refusal(name, "none of its classes is lossless", hint="give their number: --classes")
     if switch.own_b1 is not None and switch.own_b1 >= switch.bm:
-        allowed = f"from 0 B to below Bm = {switch.bm} B"
-        raise UserError([Problem("--b1", f"{switch.own_b1} B", allowed)])
+        raise refusal("--b1", f"{switch.own_b1} B", f"from 0 B to below Bm = {switch.bm} B")
     return switch
 
 
@@ -403,7 +401,7 @@ def of_run(name: str, setting: Setting, network: Topology, of: Catalogue | None)
     ]
     if not found:
         what = "its first setting has no switch to size"
-        raise UserError([Problem(name, what, None, "choose another experiment")])
+        raise refusal(name, what, hint="choose another experiment")
     return max(found, key=lambda switch: switch.headroom)
 
 
@@ -437,7 +435,7 @@ def check(switch: Switch) -> None:
     )
     fewer = f"{fitting} would fit" if fitting else "not even 1 class fits"
     hint = f"{fewer}; or shorter cables, smaller frames, a smaller lossy pool"
-    raise UserError([Problem("buffer", what, f"at least {_size(least)}", hint)])
+    raise refusal("buffer", what, f"at least {_size(least)}", hint)
 
 
 def _all_ports(switch: Switch) -> str:

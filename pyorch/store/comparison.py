@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of
+from pyorch.base.errors import one_of, refusal
 from pyorch.base.paths import Paths, RunPaths
 from pyorch.metrics import known_numbers
 from pyorch.store import seal
@@ -116,7 +116,7 @@ def read_side(text: str, paths: Paths) -> Side:
             [f"{name[:SHOWN_DIGITS]} ({count} runs)" for name, count in builds.items()]
         )
         what = f"no run is of a build {build!r}" if build else "there is no finished run"
-        raise UserError([Problem(text, what, allowed or None)])
+        raise refusal(text, what, allowed or None)
     return Side(folder, {key: run for key, (_, run) in found.items()}, older)
 
 
@@ -132,7 +132,7 @@ def _folder(place: str, paths: Paths) -> Path:
         str(one.parent.relative_to(paths.results)) for one in paths.results.rglob("runs")
     )
     what = "no results have that name, and it is no folder with runs/"
-    raise UserError([Problem(place, what, one_of(known) or None)])
+    raise refusal(place, what, one_of(known) or None)
 
 
 def _read_run(folder: Path) -> tuple[Key, Run]:
@@ -146,10 +146,10 @@ def _read_run(folder: Path) -> tuple[Key, Run]:
         params = {name: str(value) for name, value in spec["params"].items() if value != ""}
         seed = int(spec["seed"])
     except seal.DamagedError as error:
-        raise UserError([Problem(str(error.file), error.what)]) from error
+        raise refusal(str(error.file), error.what) from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         what = "is not the spec of a run as pyorch writes it"
-        raise UserError([Problem(str(folder / "spec.json"), what)]) from error
+        raise refusal(str(folder / "spec.json"), what) from error
     metrics = [*summary.get("metrics", {}).values(), *kept_metrics(folder)]
     values = known_numbers(summary["summary"])
     for one in metrics:

@@ -25,7 +25,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import (
     RESULTS_HINT,
     make_folder,
@@ -147,7 +147,7 @@ class Store:
                     self._checked[run_hash] = stamp, problem
         except PermissionError as error:
             what, hint = f"cannot be read: {error.strerror}", "ask its owner for permission to"
-            raise UserError([Problem(str(error.filename), what, None, hint)]) from error
+            raise refusal(str(error.filename), what, hint=hint) from error
         if problem is not None:
             raise problem
 
@@ -301,7 +301,7 @@ class Store:
             return seal.read_file(folder, seal.read_seal(folder, run_hash), name)
         except DamagedError as error:
             hint = "the same command again sets this run aside, `invoke experiment` repeats it"
-            raise UserError([Problem(str(error.file), error.what, None, hint)]) from error
+            raise refusal(str(error.file), error.what, hint=hint) from error
 
     def log_lines(self, run_hash: str) -> list[str]:
         """The first lines of a finished run's log: machine and versions."""
@@ -331,7 +331,7 @@ class Store:
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             file = RunPaths(self.folder(run_hash)).table(table)
             what, hint = "was sealed, but is not a table as pyorch writes it", "delete this run"
-            raise UserError([Problem(str(file), what, None, hint)]) from error
+            raise refusal(str(file), what, hint=hint) from error
 
     def read_metrics(self, run_hash: str, spec: RunSpec) -> dict[str, Any]:
         """The metrics of a finished run, from its summary or computed from its tables.
@@ -383,7 +383,7 @@ class Store:
         if clashes:
             where = f"{self.name}: [[metric]] {', '.join(sorted(clashes))}"
             what = "the name is that of another column of runs.parquet"
-            raise UserError([Problem(where, what, None, "give the metric another name")])
+            raise refusal(where, what, hint="give the metric another name")
         columns = list(dict.fromkeys([*FIRST_COLUMNS, *groups[0], *groups[1], *groups[2]]))
         merged = [{**row[1], **row[2], **row[0]} for row in rows]
         data = {column: _one_type([row.get(column) for row in merged]) for column in columns}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, refusal, suggest
 from pyorch.base.files import refuse_links
 from pyorch.base.paths import program
 from pyorch.base.units import parse_time, whole
@@ -75,7 +75,7 @@ def _no_run(specs: Sequence[RunSpec], text: str, what: str, hint: str | None = N
     hint = hint or suggest(text, [spec.title for spec in specs])
     hint = hint or "invoke show NAME --details lists the runs"
     titles = one_of((spec.title for spec in specs), SHOWN_RUNS)
-    return UserError([Problem("RUN", what, numbers + titles, hint)])
+    return refusal("RUN", what, numbers + titles, hint)
 
 
 def read_options(words: Words, network: Topology) -> Options:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from pyorch.base.errors import Problem, UserError, code_of, suggest
+from pyorch.base.errors import code_of, refusal, suggest
 from pyorch.base.fields import (
     NEVER,
     Duration,
@@ -540,7 +540,7 @@ def _as_read_back(entry: TrafficTable) -> TrafficTable:
     try:
         return decode(type(entry), encode(entry))
     except ValueError as error:
-        raise UserError([Problem("traffic", f"not a canonical form: {error}")]) from error
+        raise refusal("traffic", f"not a canonical form: {error}") from error
 
 
 def _check_good_keys(data: Any, check: Check) -> None:
@@ -606,8 +606,7 @@ def draws(tables: Sequence[TrafficTable], network: Topology, duration_ps: int) -
 def _refuse_too_many(number: float) -> None:
     if number > MAX_FLOWS:
         hint = "a shorter run, a lower load, or fewer hosts or repetitions"
-        what = f"about {number:.3g} flows in all"
-        raise UserError([Problem("traffic", what, f"at most {MAX_FLOWS}", hint)])
+        raise refusal("traffic", f"about {number:.3g} flows in all", f"at most {MAX_FLOWS}", hint)
 
 
 def canonical(table: E, **changed: Any) -> E:
@@ -795,7 +794,7 @@ def _connected(
         if flows.groups[flow] in paired:
             what = f"flow {flow} is endless or has a path of its own"
             at = f"traffic.{flows.groups[flow]}.connection"
-            raise UserError([Problem(at, what, "'message' for such flows", None)])
+            raise refusal(at, what, "'message' for such flows")
     columns = (flows.groups, flows.src, flows.dst, src, dst, flows.classes, channels)
     keys = np.stack([column[chosen].astype(np.int64) for column in columns])
     uses = [Use(table.queue_pairs, table.split) for table in tables]
@@ -863,8 +862,7 @@ def _ends_of_paths(flow: int, flows: Flows, network: Topology) -> tuple[int, int
     ends += [network.path_ends(back.tolist())[::-1]] if back is not None else []
     if ends[0] != ends[-1]:
         what = f"the ACKs of flow {flow} have other links of its hosts than its data"
-        at = f"traffic.{flows.groups[flow]}.ack_path"
-        raise UserError([Problem(at, what, "the same link at each host", None)])
+        raise refusal(f"traffic.{flows.groups[flow]}.ack_path", what, "the same link at each host")
     return ends[0]
 
 

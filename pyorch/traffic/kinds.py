@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 from typing_extensions import override
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.fields import NEVER, Duration, Names, Size, Table, Time
 from pyorch.base.units import format_bytes
 from pyorch.network.cycles import draw_paths_around_cycle
@@ -147,7 +147,7 @@ class Cycle(_Routed):
         if not paths:
             what = "the shortest paths of the network have no cyclic buffer dependency"
             hint = 'with random_failed_links: dependency = "cyclic" in [topology]'
-            raise UserError([Problem("traffic (kind cycle)", what, None, hint)])
+            raise refusal("traffic (kind cycle)", what, hint=hint)
         return [np.array(path, dtype=np.uint32) for path in paths]
 
 

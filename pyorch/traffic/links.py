@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.network.cycles import ShortestPaths
 from pyorch.network.topology import HOST, Numbers, Topology
 from pyorch.traffic.connections import places_among
@@ -121,7 +121,7 @@ class _Near:
             names = self.network.names
             what = f"there is no path from {names[src]} to {names[dst]}: hosts forward nothing"
             hint = "give them links to switches that reach each other, or send between others"
-            raise UserError([Problem("traffic", what, None, hint)])
+            raise refusal("traffic", what, hint=hint)
         return pairs
 
     def _racks(self, host: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, refusal
 from pyorch.base.reading import refuse_packed
 
 NODE_TYPES = (
@@ -55,7 +55,7 @@ def _messages() -> Mapping[str, Any]:
     except ImportError as error:
         hint = "pip install protobuf, or pyorch with its extra [chakra]"
         what = "reading Chakra traces needs the library protobuf, which is not installed"
-        raise UserError([Problem("kind", what, None, hint)]) from error
+        raise refusal("kind", what, hint=hint) from error
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(
         name="pyorch/chakra.proto", package="ChakraProtoMsg", syntax="proto3"

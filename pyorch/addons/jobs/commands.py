@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyorch.addons.jobs.goal_of_flows import goal_of_flows
 from pyorch.addons.jobs.timeline import trace_text, untraced
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, listing
 from pyorch.network import topology
@@ -36,8 +36,7 @@ def timeline(name: str, run: str, overrides: Sequence[str], seeds: str, out: str
     plan, spec = study.planned, study.find(run)
     found = spec.hash(plan.build.fingerprint)
     if not plan.store.is_done(found):
-        what = "this run is not done"
-        raise UserError([Problem("RUN", what, None, f"invoke experiment {name}")])
+        raise refusal("RUN", "this run is not done", hint=f"invoke experiment {name}")
     data = ReportData(plan.store, pd.DataFrame({"hash": [found]}), {found: spec})
     for hint in untraced(data.run(found)):
         print(hint, file=sys.stderr)
@@ -50,7 +49,7 @@ def _give(text: str, out: str) -> int:
         print(text, end="")
         return OK
     if not Path(out).parent.is_dir():
-        raise UserError([Problem(f"--out {out}", f"there is no folder {Path(out).parent}")])
+        raise refusal(f"--out {out}", f"there is no folder {Path(out).parent}")
     try:
         write_atomically(Path(out), text)
     except OSError as error:

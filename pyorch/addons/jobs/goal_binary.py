@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from pyorch.addons.jobs import goal
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 
 MAGIC, DESTROYED = 4223, 2342
 MOST_RANKS = 1_000_000
@@ -36,9 +36,9 @@ def text_of(data: bytes, label: str) -> str:
     magic, ranks, _, _ = _HEAD.unpack_from(data)
     if magic == DESTROYED:
         what = "LogGOPSim has used it up with --save-mem"
-        raise UserError([Problem(label, what, None, "make it again from its text")])
+        raise refusal(label, what, hint="make it again from its text")
     if ranks > MOST_RANKS or _HEAD.size + ranks * _SPAN.size > len(data):
-        raise UserError([Problem(label, f"it ends before the table of its {ranks:,} ranks")])
+        raise refusal(label, f"it ends before the table of its {ranks:,} ranks")
     blocks = []
     left = MOST_STATEMENTS
     for rank in range(ranks):
@@ -47,7 +47,7 @@ def text_of(data: bytes, label: str) -> str:
             block = list(_block(data[begin + _AFTER_MAGIC : end + _AFTER_MAGIC], left))
         except (struct.error, ValueError, OverflowError) as error:
             where = f"{label}: rank {rank}, bytes {begin + 8} to {end + 8}"
-            raise UserError([Problem(where, f"it is not a rank: {error}", None, _HINT)]) from error
+            raise refusal(where, f"it is not a rank: {error}", hint=_HINT) from error
         left -= len(block)
         blocks.append(block)
     return goal.write(ranks, blocks)

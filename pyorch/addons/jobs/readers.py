@@ -12,7 +12,7 @@ from pyorch.addons.jobs import chakra_kind, goal_kind, workload_kind
 from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import Reading, schedule
 from pyorch.addons.jobs.goal_of_flows import goal_of_flows
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.findings import Findings
 from pyorch.base.reading import read_text
 from pyorch.network.topology import NO_NETWORK
@@ -62,7 +62,7 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
     match = _TRACE.fullmatch(label)
     if match is None:
         what, allowed = "its name does not say of which rank it is", "NAME.0.et, NAME.1.et, ..."
-        raise UserError([Problem(label, what, allowed)])
+        raise refusal(label, what, allowed)
     problems: list[Problem] = []
     ways = itertools.product((False, True)[: 1 if groups else 2], (False, True), (True, False))
     for everybody, missing, control in ways:

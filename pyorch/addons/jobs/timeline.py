@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyorch.addons.jobs.spans import spans_of
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.metrics.loads import holds_of
 
 if TYPE_CHECKING:
@@ -217,6 +217,5 @@ def trace_text(run: RunTables) -> str:
     """Return a run as JSON in the trace event format. Raises UserError if it is too large."""
     bars = bars_of(run)
     if len(bars) > MOST_BARS:
-        what = f"{len(bars)} bars"
-        raise UserError([Problem("timeline", what, f"at most {MOST_BARS}", "a shorter run")])
+        raise refusal("timeline", f"{len(bars)} bars", f"at most {MOST_BARS}", "a shorter run")
     return json.dumps(trace_events(bars, run.nodes), separators=(",", ":")) + "\n"

@@ -24,7 +24,7 @@ from pyorch.addons.jobs.chakra import Node
 from pyorch.addons.jobs.chakra_schedule import COLLECTIVES, MOST_NUMBER, Reading
 from pyorch.addons.jobs.goal_kind import LONGEST
 from pyorch.addons.jobs.scheduled import ScheduledTable, computed_too_long, note
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.reading import read_text
 from pyorch.traffic.base import Check, TrafficTable, traffic
 
@@ -87,7 +87,7 @@ def read(text: str, label: str) -> Workload:
     lines = text.rstrip().splitlines()
     if len(lines) < 2 or not lines[0].split():
         allowed = "a line of policy and keys, and one of the number of rows"
-        raise UserError([Problem(label, "it has no head", allowed)])
+        raise refusal(label, "it has no head", allowed)
     degrees = _head(lines[0], tell)
     count = _whole(lines[1].strip()) or 0
     if not 0 < count <= MOST_ROWS or len(lines) != count + 2:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, refusal, suggest
 from pyorch.metrics import (
     Metric,
     Quantity,
@@ -94,7 +94,7 @@ def read_condition(text: str, option: str = OPTION) -> Condition:
         match = _TERM.fullmatch(part)
         if match is None:
             what = f"{part.strip()!r} is not a condition"
-            raise UserError([Problem(option, what, _FORM, suggest(text.strip(), NAMED))])
+            raise refusal(option, what, _FORM, suggest(text.strip(), NAMED))
         name, sign, bound = match.groups()
         try:
             quantity = Quantity(float(bound), "")
@@ -102,7 +102,7 @@ def read_condition(text: str, option: str = OPTION) -> Condition:
             try:
                 quantity = parse_quantity(bound)
             except ValueError as error:
-                raise UserError([Problem(f"{option} {part.strip()}", str(error))]) from error
+                raise refusal(f"{option} {part.strip()}", str(error)) from error
         exact = "==" if sign == "=" else sign
         terms.append(Term(name, exact, quantity.value, quantity.unit))
     return Condition(text.strip(), tuple(terms))

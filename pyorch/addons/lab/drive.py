@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.lazy import nx
 from pyorch.network.cycles import Egress
 from pyorch.network.topology import SWITCH, Topology
@@ -170,14 +170,14 @@ def refuse_bundles(network: Topology) -> None:
     """Raise UserError if two nodes, or a host, have several links: the laboratory knows one."""
     if network.several:
         what = f"host {network.names[next(iter(network.several))]} has several links"
-        raise UserError([Problem("topology", what, "hosts with one link, for the laboratory")])
+        raise refusal("topology", what, "hosts with one link, for the laboratory")
     if network.bundles:
         node, neighbours = next((one, of) for (one, _), of in network.bundles.items())
         names = f"{network.names[node]} and {network.names[network.far(neighbours[0])]}"
         what = f"{names} have {len(neighbours)} links; the laboratory knows one between two nodes"
         hint = "links_per_spine = 1 and a larger uplink_rate; one entry of links for two nodes; "
         hint += 'of a file: parallel = "merge"'
-        raise UserError([Problem("topology", what, "one link between two nodes", hint)])
+        raise refusal("topology", what, "one link between two nodes", hint)
 
 
 def route_tables(network: Topology, entries: Entries) -> list[dict[str, Any]]:

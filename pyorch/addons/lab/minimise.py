@@ -21,7 +21,7 @@ from pyorch.addons.lab.ddmin import ddmin
 from pyorch.addons.lab.explicit import case_of, traces_of
 from pyorch.addons.lab.trials import Outcome, Step, Trials, Written
 from pyorch.addons.lab.ways import ways_of
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.fields import NEVER
 from pyorch.base.paths import Paths
 from pyorch.base.units import format_bytes, format_time, parse_bytes
@@ -111,7 +111,7 @@ def minimise(
         said = ", ".join(f"{t.name} is {numbers.get(t.name)}" for t in asked.terms)
         what = f"the condition {asked.text!r} does not hold for this run: {said}"
         hint = "choose another run: `invoke show` lists them, runs.parquet has their numbers"
-        raise UserError([Problem(f"RUN {run}", what, None, hint)])
+        raise refusal(f"RUN {run}", what, hint=hint)
     store = store_of(plan.store.paths, plan.store.name)
     traces = traces_of(spec) if metrics else []
     with LocalEngine(store, jobs, stream=io.StringIO()) as engine:
@@ -137,7 +137,7 @@ def _make(plan: Plan, spec: RunSpec, jobs: int | None) -> None:
         raise KeyboardInterrupt
     if result.left:
         failure = result.failures[0].render() if result.failures else "it could not be stored"
-        raise UserError([Problem("the run", f"it fails: {failure}")])
+        raise refusal("the run", f"it fails: {failure}")
 
 
 def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
@@ -160,7 +160,7 @@ def _explicit(plan: Plan, spec: RunSpec, trials: Trials) -> Case:
     if found is None:
         outcome = trials.outcome(cases[0])
         what = "the condition no longer holds once all links and flows are written one by one"
-        raise UserError([Problem("the run", f"{what} ({outcome.why or outcome.word})")])
+        raise refusal("the run", f"{what} ({outcome.why or outcome.word})")
     return cases[found]
 
 
@@ -184,7 +184,7 @@ class _Reduction:
                 return case, needs
             case = smaller
         what = f"something more could be removed after {ROUNDS} rounds"
-        raise UserError([Problem("minimise", what, None, "this is a defect: please report it")])
+        raise refusal("minimise", what, hint="this is a defect: please report it")
 
     def _once(self, case: Case) -> Case:
         for kind in ("host", "flow"):

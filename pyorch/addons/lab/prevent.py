@@ -29,7 +29,7 @@ from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
 from pyorch.addons.lab.split import Split, split_of
 from pyorch.addons.lab.tags import MOST_CLASSES, fewest_classes, tags_of
 from pyorch.addons.lab.updown import UpDown
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import UserError, one_of, refusal, suggest
 from pyorch.base.lazy import nx
 from pyorch.network import topology
 from pyorch.network.cycles import Egress, ShortestPaths, route_dependencies
@@ -280,7 +280,7 @@ def prevent(network: Topology, root: str = "", entries: Entries | None = None) -
     switches = [one for one in network.names if not network.is_host(one)]
     if root and root not in switches:
         what = f"there is no switch {root!r}"
-        raise UserError([Problem("--root", what, one_of(switches), suggest(root, switches))])
+        raise refusal("--root", what, one_of(switches), suggest(root, switches))
     judged = Judged(network, entries or {})
     graph = judged.graph()
     full = route_dependencies(ShortestPaths.of(network)) if entries else graph

@@ -34,7 +34,7 @@ from pyorch.addons.lab.prevent import names_of
 from pyorch.addons.lab.ranges import Axis, draw
 from pyorch.addons.lab.trials import AT_ONCE, Outcome, Trials, Written
 from pyorch.addons.lab.varied import Varied
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import UserError, one_of, refusal, suggest
 from pyorch.base.fields import NEVER
 from pyorch.engine import LocalEngine
 from pyorch.network import topology
@@ -161,8 +161,7 @@ def search(
     """
     asked = read_condition(condition, OPTION)
     if by not in BY:
-        what = f"there is no search by {by!r}"
-        raise UserError([Problem("--by", what, one_of(BY), suggest(by, BY))])
+        raise refusal("--by", f"there is no search by {by!r}", one_of(BY), suggest(by, BY))
     _check(axes)
     plan, spec = source.plan, source.spec
     source.runs({}, [spec.seed])  # reports mistakes before anything runs
@@ -191,7 +190,7 @@ def _check(axes: Sequence[Axis]) -> None:
     own += [axis.key for axis in axes if axis.key == "run.seeds"]
     if own:
         what = f"{one_of(own)} cannot be varied here: the search creates the traffic of one run"
-        raise UserError([Problem("--vary", what, None, "it can be varied with --map")])
+        raise refusal("--vary", what, hint="it can be varied with --map")
 
 
 @contextmanager
@@ -305,7 +304,7 @@ class _Proposals:
         case = case_of(spec, types, {})
         if not case.flows:
             what = "all flows of the run stay inside servers"
-            raise UserError([Problem("RUN", what, "one with a flow that leaves its server")])
+            raise refusal("RUN", what, "one with a flow that leaves its server")
         condition = self.trials.condition
         run = {**case.run, "drain": 0}
         run |= {"stop_on_deadlock": True} if condition.is_deadlock else {}

@@ -18,7 +18,7 @@ from pyorch.addons.lab.cuts import Judged
 from pyorch.addons.lab.drive import Entries, refuse_bundles
 from pyorch.addons.lab.rules import AGENT, KEY
 from pyorch.addons.lab.updown import UpDown, most_bounces, most_on_routes, orders
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.units import format_time
 from pyorch.network import topology
 from pyorch.network.cycles import ShortestPaths, route_dependencies
@@ -101,7 +101,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
     used = set(flows.classes.tolist()) & {cls for cls in range(N_CLASSES) if mask >> cls & 1}
     if len(used) != 1:
         what = "its flows are in " + (f"classes {sorted(used)}" if used else "no lossless class")
-        raise UserError([Problem(_WHERE, what, "flows of one lossless class")])
+        raise refusal(_WHERE, what, "flows of one lossless class")
     first = used.pop()
     start, *later = phases(setting, network)
     count, order = fewest_classes(network, given, start[1].diverted)
@@ -109,7 +109,7 @@ def tags_of(spec: RunSpec, types: Catalogue) -> Tags:
     if later and not number(buffer.get("LossyPool", "1")):
         what = f"after {format_time(later[0][0])} routes change, and frames that turn up again too "
         what += f"often get into class {tags.lossy}, which has no buffer"
-        raise UserError([Problem(_WHERE, what, "buffer.lossy_pool above 0B")])
+        raise refusal(_WHERE, what, "buffer.lossy_pool above 0B")
     return tags
 
 
@@ -143,7 +143,7 @@ def make_tags(network: Topology, updown: UpDown, classes: range, mask: int) -> T
     if classes.stop > N_CLASSES or not free:
         what = f"{len(classes)} lossless classes are needed, from {classes.start} on"
         hint = "a lower class for the traffic; or up-down routing, which needs one"
-        raise UserError([Problem(_WHERE, what, "classes 0 to 7, one of them lossy", hint)])
+        raise refusal(_WHERE, what, "classes 0 to 7, one of them lossy", hint)
     above: dict[int, list[int]] = defaultdict(list)
     for a, b in network.links:
         if network.kinds[a] == network.kinds[b] == SWITCH and updown.is_up((a, b)):

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyorch.addons.lab.ranges import overrides_of
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.build import load_schema
 from pyorch.files.find import read_document
 from pyorch.files.load import load_experiment
@@ -62,8 +62,7 @@ class Varied:
         found = [spec for spec in specs if self._others(spec.params, values) == own]
         if len(found) != len(seeds):
             what = f"the study no longer has this run if {', '.join(values)} changes"
-            hint = "vary keys that do not choose the runs"
-            raise UserError([Problem("--vary", what, None, hint)])
+            raise refusal("--vary", what, hint="vary keys that do not choose the runs")
         return found
 
     def _narrowed(self) -> list[str]:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.paths import program
 from pyorch.build.info import read_build
 from pyorch.engine.local import child_environment
@@ -45,7 +45,7 @@ def ways_of(plan: Plan, spec: RunSpec) -> dict[int, list[int]]:
         )
     if child.returncode:
         said = child.stderr.strip().splitlines()[-1:] or ["there was no message"]
-        raise UserError([Problem("the run", f"it cannot be built: {said[0]}")])
+        raise refusal("the run", f"it cannot be built: {said[0]}")
     answer: dict[str, list[int]] = json.loads(child.stdout.splitlines()[-1])
     return {int(flow): nodes for flow, nodes in answer.items()}
 

@@ -15,7 +15,7 @@ from pyorch.addons.lab.case import Case, Part
 from pyorch.addons.lab.explicit import Place, tables_of
 from pyorch.addons.lab.minimise import Minimal
 from pyorch.addons.lab.trials import Trials, Written
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import replacing, storage_error, write_atomically
 from pyorch.base.findings import Findings
 from pyorch.engine import LocalEngine
@@ -42,14 +42,14 @@ def check_target(file: Path, made_by: str = MADE_BY, suffix: str = ".toml") -> N
             if suffix == ".toml"
             else "is not a valid name of a table"
         )
-        raise UserError([Problem(where, what, f"NAME{suffix}")])
+        raise refusal(where, what, f"NAME{suffix}")
     if not file.parent.is_dir():
-        raise UserError([Problem(where, f"there is no folder {file.parent}")])
+        raise refusal(where, f"there is no folder {file.parent}")
     if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise UserError([Problem(where, "cannot be written", None, "choose another place")])
+        raise refusal(where, "cannot be written", hint="choose another place")
     if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(made_by):
         what = "there is a file of that name, which is not an earlier result"
-        raise UserError([Problem(where, what, None, "choose another name, or remove it")])
+        raise refusal(where, what, hint="choose another name, or remove it")
 
 
 def write(minimal: Minimal, file: Path) -> Written:
@@ -216,7 +216,7 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
     outcome = trials.judge(spec)
     if not outcome.holds:
         what = f"the run of the file is not {trials.condition.text} ({outcome.why})"
-        raise UserError([Problem("the result", what, None, "this is a defect: please report it")])
+        raise refusal("the result", what, hint="this is a defect: please report it")
     fingerprint = trials.plan.build.fingerprint
     is_deadlock = trials.condition.is_deadlock
     kind = "deadlock_map" if is_deadlock else "pause_map"

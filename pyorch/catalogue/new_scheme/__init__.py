@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, refusal, suggest
 from pyorch.base.files import telling
 from pyorch.base.paths import Paths
 from pyorch.build.sources import Module, present_modules, registered_types
@@ -209,7 +209,7 @@ def free_opcode(name: str, taken: set[int]) -> int:
     offers = [FIRST_OPCODE + (first + step) % OPCODES for step in range(OPCODES)]
     free = next((opcode for opcode in offers if opcode not in taken), None)
     if free is None:
-        raise UserError([Problem("NAME", f"all {OPCODES} opcodes of new schemes are taken")])
+        raise refusal("NAME", f"all {OPCODES} opcodes of new schemes are taken")
     return free
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 
 #: How long an answer may take [s]; Slurm's own clients give up after some 10 to 100 seconds.
 PATIENCE_S = 60.0
@@ -71,7 +71,7 @@ class Slurm:
         """
         done = self._call("sbatch", "--parsable", *options, str(script), *arguments)
         if done.returncode != 0:
-            raise UserError([Problem("sbatch", _last_words(done), None, _hint(done.stderr))])
+            raise refusal("sbatch", _last_words(done), hint=_hint(done.stderr))
         match = _SUBMITTED.search(done.stdout.strip())
         if match is None:
             raise AwayError(f"sbatch gave no job number but {done.stdout.strip()!r}")
@@ -111,7 +111,7 @@ class Slurm:
         if done.returncode != 0 and "Invalid job id" not in done.stderr:
             denied = "permission denied" in done.stderr.lower()
             hint = "only the submitter of a job can cancel it" if denied else None
-            raise UserError([Problem("scancel", _last_words(done), None, hint)])
+            raise refusal("scancel", _last_words(done), hint=hint)
 
     def max_array_size(self) -> int:
         """Maximum number of elements of an array, MaxArraySize of slurm.conf. Raises AwayError."""
@@ -125,7 +125,7 @@ class Slurm:
         if shutil.which(program) is None:
             what = f"Slurm's {program} was not found on PATH"
             hint = "log in to the cluster's login node; elsewhere use `invoke experiment`"
-            raise UserError([Problem("Slurm", what, None, hint)])
+            raise refusal("Slurm", what, hint=hint)
         try:
             done = subprocess.run(
                 [program, *arguments],
@@ -142,7 +142,7 @@ class Slurm:
             what = f"{program} gave no answer for {self._patience_s:g} s"
             raise AwayError(f"{what}; it said: {said}" if said else what) from error
         except OSError as error:
-            raise UserError([Problem(program, f"cannot be started: {error.strerror}")]) from error
+            raise refusal(program, f"cannot be started: {error.strerror}") from error
         if done.returncode != 0 and _AWAY.search(done.stderr):
             raise AwayError(_last_words(done))
         return done

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from os.path import realpath
 from pathlib import Path
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.files import RESULTS_HINT, STORAGE_ERRORS, storage_error, write_atomically
 from pyorch.base.paths import Paths
 from pyorch.base.reading import is_folder
@@ -45,7 +45,7 @@ SHOWN_CORES = (1, 100, 10_000)
 
 def _away(error: AwayError) -> UserError:
     hint = "try again later, on the login node; submitted jobs continue meanwhile"
-    return UserError([Problem("Slurm", f"does not answer: {error}", None, hint)])
+    return refusal("Slurm", f"does not answer: {error}", hint=hint)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def ask(
     if "\\" in str(plan.store.root):
         what = "Slurm cannot write logs below a folder with a backslash in its name"
         hint = "set PYORCH_RESULTS to another folder, or rename the experiment"
-        raise UserError([Problem(str(plan.store.root), what, None, hint)])
+        raise refusal(str(plan.store.root), what, hint=hint)
     return Asked(name, overrides, seeds, plan, settings, runs_per_job)
 
 
@@ -335,7 +335,7 @@ def look(store: Store, slurm: Slurm) -> SweepState:
     known = submissions(store)
     if not known:
         hint = f"invoke submit {store.name}; `invoke show` shows the state of a local sweep"
-        raise UserError([Problem(store.name, "it was never submitted to Slurm", None, hint)])
+        raise refusal(store.name, "it was never submitted to Slurm", hint=hint)
     latest = known[-1]
     away, queued = "", None
     try:
@@ -419,5 +419,5 @@ def plan_of(submission: Submission, paths: Paths) -> tuple[Plan, bool]:
     if tuple(hashes) != submission.plan:
         what = "the experiment has changed since it was submitted"
         hint = "undo the change to report on that sweep, or submit the new one"
-        raise UserError([Problem(submission.name, what, None, hint)])
+        raise refusal(submission.name, what, hint=hint)
     return plan, is_earlier

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyorch.base import ends
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import UserError, refusal
 from pyorch.base.files import telling
 from pyorch.base.paths import RunPaths, default_paths
 from pyorch.build.info import BuildInfo
@@ -128,7 +128,7 @@ def _build(manifest: Manifest, specs: Iterable[RunSpec], build_here: bool) -> Bu
                 "share the project's folder with the nodes, or compile there: --build-on-node; "
                 "if the build was deleted meanwhile, submit again"
             )
-            raise UserError([Problem(str(manifest.build), what, None, hint)]) from error
+            raise refusal(str(manifest.build), what, hint=hint) from error
     if info.fingerprint != manifest.fingerprint:
         what = "the modules here are not those the sweep was submitted with"
         hint = (
@@ -136,7 +136,7 @@ def _build(manifest: Manifest, specs: Iterable[RunSpec], build_here: bool) -> Bu
             if build_here
             else "they were rebuilt since; submit again"
         )
-        raise UserError([Problem(str(info.folder), what, None, hint)])
+        raise refusal(str(info.folder), what, hint=hint)
     check_loadable(info)
     return info
 
@@ -161,7 +161,7 @@ def _own_build_folder() -> Path:
         if open_to_others and not found.st_mode & stat.S_ISVTX:
             what = "modules are not compiled there, as other users could exchange them"
             allowed = "a folder that only you can change, or one with the sticky bit, like /tmp"
-            raise UserError([Problem(str(place), what, allowed, hint)])
+            raise refusal(str(place), what, allowed, hint)
         for folder in place.glob(f"{prefix}*"):
             if not _is_private(folder):
                 print(f"{folder}: not used, as other users can change it", flush=True)

@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of, refusal, suggest
 from pyorch.base.paths import Paths, expanded
 from pyorch.base.reading import is_file, read_toml
 from pyorch.base.trust import SITE_FILE, vouch
@@ -199,7 +199,7 @@ def settings_file(paths: Paths) -> Path | None:
         file = expanded(given)
         if is_file(file):
             return file
-        raise UserError([Problem(FILE_VARIABLE, f"there is no file {given}", None, None)])
+        raise refusal(FILE_VARIABLE, f"there is no file {given}")
     home = expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
     places = (paths.root / SITE_FILE, home / "pyorch" / SITE_FILE)
     return next((file for file in places if file.is_file()), None)

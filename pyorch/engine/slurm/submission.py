@@ -27,7 +27,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import refusal
 from pyorch.base.files import (
     RESULTS_HINT,
     STORAGE_ERRORS,
@@ -259,5 +259,5 @@ def locked(store: Store) -> Iterator[None]:
                 raise storage_error(error, folder, RESULTS_HINT) from error
             what = f"the file system of this folder cannot lock files: {error.strerror}"
             hint = "set PYORCH_RESULTS to a folder on another file system that all nodes share"
-            raise UserError([Problem(str(folder), what, None, hint)]) from error
+            raise refusal(str(folder), what, hint=hint) from error
         yield

@@ -10,7 +10,7 @@ import tomli_w
 
 from pyorch.addons.lab.drive import route_tables
 from pyorch.addons.lab.tags import Tags
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.base.files import storage_error, write_atomically
 from pyorch.cli.base import OK, command
 from pyorch.study import Study
@@ -30,9 +30,7 @@ def prevent_deadlocks(
     """Print the cycles of a run's network and what breaks them; write routes and rules that do."""
     for option, file in (("--out", out), ("--avoid", avoid), ("--tags", tags)):
         if file and not Path(file).parent.is_dir():
-            raise UserError(
-                [Problem(f"{option} {file}", f"there is no folder {Path(file).parent}")]
-            )
+            raise refusal(f"{option} {file}", f"there is no folder {Path(file).parent}")
     study = Study.named(name, overrides, seeds=seeds)
     found = study.prevent(run or 1, root)
     print(found)

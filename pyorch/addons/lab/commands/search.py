@@ -9,7 +9,7 @@ from pyorch.addons.lab.border import Verdict
 from pyorch.addons.lab.ranges import read_axes
 from pyorch.addons.lab.region import CELLS, Region
 from pyorch.addons.lab.search import TRIALS, Search
-from pyorch.base.errors import Problem, UserError
+from pyorch.base.errors import Problem, UserError, refusal
 from pyorch.cli.base import FAILED, OK, command
 from pyorch.cli.door import say
 from pyorch.cli.verb import Select
@@ -85,8 +85,7 @@ def _tell(found: Search, file: Path) -> int:
             print(f"stopped:  {found.stopped}")
         if found.is_void:
             what = f"whether {found.condition.text!r} can hold is unknown: {found.impossible}"
-            hint = f"logs are in {found.trials.store.failed}"
-            raise UserError([Problem("the search", what, None, hint)])
+            raise refusal("the search", what, hint=f"logs are in {found.trials.store.failed}")
         if found.impossible:
             print(f"none:     {found.impossible}")
         print(f"found:    no run in which {found.condition.text!r} holds")
@@ -110,5 +109,5 @@ def _tell_region(region: Region) -> int:
     print(f"border:   {files.border}")
     points = region.map.points.values()
     if all(point.verdict is Verdict.IMPOSSIBLE for point in points):
-        raise UserError([Problem("the map", f"no point is possible: {region.reason}")])
+        raise refusal("the map", f"no point is possible: {region.reason}")
     return OK
