@@ -191,8 +191,7 @@ def _check_until(
     early = any(point.setting.run.stop_when_done is True for point in points)
     if metric.get("until") == "acked" and early:
         what = "runs end when the last message is received, before its ACK is back"
-        hint = 'set run.stop_when_done = "acked"'
-        findings.add((*path, "until"), what, None, hint)
+        findings.add((*path, "until"), what, None, 'set run.stop_when_done = "acked"')
 
 
 def _check_filter(

@@ -256,8 +256,7 @@ class _Loader:
         self._change((*path, SCENARIO), self.scenarios)
         for key, values in self._flat(path, table).items():
             if not isinstance(values, list) or not values:
-                what = f"{values!r} is not a list of values"
-                self.findings.add((*path, key), what, "[0.1, 0.2]")
+                self.findings.add((*path, key), f"{values!r} is not a list of values", "[0.1, 0.2]")
             elif may_change((*path, key), tuple(key.split(".")), self.findings):
                 sweep[key] = values
         for override in overrides:

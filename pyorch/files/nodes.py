@@ -91,8 +91,7 @@ def _names(value: object, network: Topology, findings: Findings, path: Path) -> 
             what, allowed = network.no_link(node, neighbour)
             findings.add(path, f"there is no port {name!r}: {what}", allowed)
         elif not meant:
-            hint = suggest(name, known)
-            findings.add(path, f"there is no {kind} {name!r}", None, hint)
+            findings.add(path, f"there is no {kind} {name!r}", None, suggest(name, known))
         found.update(meant)
     return [name for name in (*network.names, *ports) if name in found]
 

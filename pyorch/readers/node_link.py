@@ -20,8 +20,7 @@ def network(file: Path, label: str, tell: Tell) -> Graph | None:
     if not isinstance(nodes, list) or not isinstance(links, list):
         allowed = '{"nodes": [{"id": ...}], "edges": [{"source": ..., "target": ...}]}'
         seen = f"a table of {one_of(of)}" if of else "no table, or an empty one"
-        what = f"is not node-link JSON as networkx writes it, but {seen}"
-        tell("", what, allowed, None)
+        tell("", f"is not node-link JSON as networkx writes it, but {seen}", allowed, None)
         return None
     if of.get("directed"):
         directed(bool(of.get("multigraph")), tell)

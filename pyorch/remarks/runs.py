@@ -73,8 +73,7 @@ def _deadlocks(done: Done) -> Iterator[Remark]:
         if _number(summary, "deadlocked") and not _number(summary, "deadlocked_at_end")
     ]
     if passing:
-        where = f"temporary, in {which(passing, _specs(done))}"
-        yield _first("deadlock", where, passing, done)
+        yield _first("deadlock", f"temporary, in {which(passing, _specs(done))}", passing, done)
     unjudged = [spec for spec, summary in done if _number(summary, "deadlock_not_judged_ports")]
     if unjudged:
         yield Remark(

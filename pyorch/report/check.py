@@ -203,6 +203,5 @@ def _check_expect(
     written, measured = expect.unit(), units.get(expect.metric) or unit_of_name(expect.metric)
     if not problems and written is not None and written != measured:
         meaning = f"the metric '{expect.metric}' {_measured_in(measured)}"
-        what = f"its numbers are in {written}, but {meaning}"
-        problems.append(Problem(where, what, None, None))
+        problems.append(Problem(where, f"its numbers are in {written}, but {meaning}", None, None))
     return problems

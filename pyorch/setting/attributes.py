@@ -294,8 +294,7 @@ def resolve_section(
     for key, value in data.items():
         attribute = known.get(key)
         if attribute is None:
-            allowed = [*known, PRESET] if presets else known
-            findings.unknown((*path, key), "key", key, allowed)
+            findings.unknown((*path, key), "key", key, [*known, PRESET] if presets else known)
             continue
         try:
             values[attribute.name] = spell(attribute, value)

@@ -262,8 +262,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     asic, asked = given.pop("asic", ""), bool(given.pop("gfc", ""))
     if asic in UNKNOWN:
         what = f"no source for the buffer, ports and rates of {asic} is known here"
-        hint = "give --buffer, --ports and --rate"
-        problems.append(Problem("--asic", what, one_of(ASICS), hint))
+        problems.append(Problem("--asic", what, one_of(ASICS), "give --buffer, --ports and --rate"))
     elif asic and asic not in ASICS:
         problems.append(
             Problem("--asic", f"{asic!r} is not known", one_of(ASICS), suggest(asic, ASICS))

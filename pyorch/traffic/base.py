@@ -239,8 +239,7 @@ class Check:
             return True
         what = f"{name!r} is a switch" if name in network.numbers else f"there is no host {name!r}"
         first, last = network.names[network.hosts[0]], network.names[network.hosts[-1]]
-        allowed = f"hosts {first} to {last}"
-        self.add(key, what, allowed, suggest(name, network.host_names))
+        self.add(key, what, f"hosts {first} to {last}", suggest(name, network.host_names))
         return False
 
     def file(self, key: str, name: str) -> FilePath | None:

@@ -337,8 +337,7 @@ class _Schedule:
 
     def _check_attributes(self, rank: _Rank, node: Node) -> bool:
         if node.kind not in READ:
-            allowed = ", ".join(READ)
-            self.tell(rank, node, f"a {node.kind} is not read", allowed)
+            self.tell(rank, node, f"a {node.kind} is not read", ", ".join(READ))
             return False
         known = READ[node.kind] | IGNORED | self.reading.ignore | {"is_cpu_op"}
         if node.kind in MESSAGES:

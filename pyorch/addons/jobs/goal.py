@@ -294,8 +294,7 @@ def _read_head(state: _Reading, line: int, ranks: int) -> None:
     if state.ranks is not None:
         state.tell(line, "duplicate num_ranks", "once")
     elif ranks < 2:
-        what = f"num_ranks is {ranks}"
-        state.tell(line, what, "from 2: a single rank can send to no other")
+        state.tell(line, f"num_ranks is {ranks}", "from 2: a single rank can send to no other")
     state.ranks = ranks
 
 

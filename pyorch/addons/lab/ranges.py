@@ -70,8 +70,7 @@ def read_axes(texts: Sequence[str]) -> list[Axis]:
             problems.append(Problem(f"{OPTION} {text}", f"{axis.key!r} is given twice"))
         axes.append(axis)
     if len(axes) > len(_PRIMES):
-        what = f"{len(axes)} keys"
-        problems.append(Problem(OPTION, what, f"at most {len(_PRIMES)}"))
+        problems.append(Problem(OPTION, f"{len(axes)} keys", f"at most {len(_PRIMES)}"))
     if problems:
         raise UserError(problems)
     return axes
