@@ -236,7 +236,7 @@ def _lacks(model: Any, kind: str, where: str) -> list[Problem]:
         return []
     place = f"{where}: class {model.__qualname__} (metric {kind!r})"
     problems = []
-    if model.unit is Metric.unit:
+    if model.unit is Metric.unit and not model.UNIT:
         problems.append(Problem(place, "it has no 'unit'", quoted_units(), UNIT_HINT))
     if model.value is Metric.value and model.values is Metric.values:
         hint = "def value(self, run): return ..."

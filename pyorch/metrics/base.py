@@ -107,6 +107,12 @@ class RunTables:
         return start, min(stop, self.end_ps)
 
 
+SHARE = (0.0, 1.0)
+"""The limits of a share."""
+NON_NEGATIVE = (0.0, math.inf)
+"""Those of times, bytes, rates and counts."""
+UNLIMITED = (-math.inf, math.inf)
+"""Those of a difference."""
 Better = Literal["lower", "higher", ""]
 """Which values are better; "" where that is up to the question, or differs between schemes."""
 
@@ -115,6 +121,8 @@ class Metric(Entry):
     """A [[metric]] entry: numbers computed from one run."""
 
     BETTER: ClassVar[Better] = ""
+    UNIT: ClassVar[str] = ""
+    LIMITS: ClassVar[tuple[float, float]] = NON_NEGATIVE
     name: EntryName = Field(description="Its column in runs.parquet.")
     kind: str
 
@@ -124,7 +132,9 @@ class Metric(Entry):
 
     def unit(self) -> str:
         """Base unit of the values: one of BASE_UNITS."""
-        raise NotImplementedError
+        if not self.UNIT:
+            raise NotImplementedError
+        return self.UNIT
 
     def yes_no(self) -> bool:
         """Whether every run answers it with 0 or 1."""
@@ -132,7 +142,7 @@ class Metric(Entry):
 
     def limits(self) -> tuple[float, float]:
         """The limits of its values: (0, 1) for a share; by default none is negative."""
-        return NON_NEGATIVE
+        return self.LIMITS
 
     def better(self) -> Better:
         """Which of its values are the better ones, of two schemes under the same traffic."""
@@ -301,12 +311,6 @@ BETTER_NUMBERS: Mapping[str, Better] = {
 }
 """Numbers of a summary that mean the same under every scheme. Pauses do not: GFC and BFC slow
 senders down without any, and queues are those of lossless classes alone."""
-SHARE = (0.0, 1.0)
-"""The limits of a share."""
-NON_NEGATIVE = (0.0, math.inf)
-"""Those of times, bytes, rates and counts."""
-UNLIMITED = (-math.inf, math.inf)
-"""Those of a difference."""
 
 
 def unit_of_name(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import override
@@ -33,6 +33,7 @@ class ControlMetric(Metric):
     topology's, when it has exactly one. Frames that a scheme sends as ideal are not on the wire.
     """
 
+    UNIT: ClassVar[str] = "1"
     port: Port = Field(description="The port that sends them.")
     class_number: OfClass = None
     start: WindowStart = None
@@ -48,10 +49,6 @@ class ControlMetric(Metric):
         if self.rate == 0:
             raise ValueError("'rate' must be above 0")
         return self
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def needs(self) -> list[Need]:
@@ -77,11 +74,8 @@ class ControlMetric(Metric):
 class ControlShare(ControlMetric):
     """Share of the window in which the link carries control frames, 0 to 1."""
 
+    LIMITS: ClassVar[tuple[float, float]] = SHARE
     kind: Literal["control_share"] = "control_share"
-
-    @override
-    def limits(self) -> tuple[float, float]:
-        return SHARE
 
     @override
     def value(self, run: RunTables) -> float | None:

@@ -37,13 +37,10 @@ _PARTS = {
 class Ratio(Metric):
     """One number of the run's summary divided by another."""
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["ratio"] = "ratio"
     number: str = Field(description="Numerator: a number of summary.json.")
     to: str = Field(description="Denominator: a number of summary.json.")
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def limits(self) -> tuple[float, float]:
@@ -90,17 +87,11 @@ class Lead(Metric):
     does.
     """
 
+    LIMITS: ClassVar[tuple[float, float]] = UNLIMITED
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["lead"] = "lead"
     first: Crossing = Field(description="The crossing that is to come first.")
     then: Crossing = Field(description="The other crossing.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
-
-    @override
-    def limits(self) -> tuple[float, float]:
-        return UNLIMITED
 
     @override
     def needs(self) -> list[Need]:
@@ -123,16 +114,13 @@ class BytesBetween(Metric):
     Infinite when only `first` happens, None when `first` never does; 0 when `then` comes before.
     """
 
+    UNIT: ClassVar[str] = "B"
     kind: Literal["bytes_between"] = "bytes_between"
     port: Port = Field(description="The port.")
     direction: Direction = Field(default="rx", description="Frames received or sent.")
     class_number: OfClass = None
     first: Crossing = Field(description="The crossing that begins it.")
     then: Crossing = Field(description="The crossing that ends it.")
-
-    @override
-    def unit(self) -> str:
-        return "B"
 
     @override
     def needs(self) -> list[Need]:
@@ -161,12 +149,9 @@ class Stalled(Metric):
     """
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "1"
     kind: Literal["stalled"] = "stalled"
     after: Time = Field(description="When the wait begins.")
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def yes_no(self) -> bool:
@@ -185,13 +170,10 @@ class Stalled(Metric):
 class PauseDelay(Metric):
     """A delay of the pauses that a port sends for a class."""
 
+    UNIT: ClassVar[str] = "ps"
     port: Port = Field(description="The port that pauses its neighbour.")
     class_number: TrafficClass = Field(alias="class", description="Traffic class.")
     statistic: Statistic = Field(default="max", description="Over all its pauses.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def needs(self) -> list[Need]:

@@ -59,11 +59,8 @@ def episodes(run: RunTables) -> list[Episode] | None:
 class DetectionMetric(Metric):
     """A metric of detections, filtered by `ways`, how deadlocks are found (default: all)."""
 
+    UNIT: ClassVar[str] = "1"
     ways: Chosen[Way] | None = Field(default=None, description="Detections that count; none: all.")
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def needs(self) -> list[Need]:
@@ -139,11 +136,8 @@ class DetectionTime(DetectionMetric):
     """Time from the formation of the first cyclic deadlock to the first detection in it [ps]."""
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["detection_time"] = "detection_time"
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def judge(
@@ -160,11 +154,8 @@ class DetectionLap(DetectionMetric):
     From the return of the check message to that of the (last) consistency message.
     """
 
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["detection_lap"] = "detection_lap"
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def judge(

@@ -190,11 +190,8 @@ class FlowTimes(FlowFilter, Metric):
 class FctSlowdown(FlowTimes):
     """Flow completion time over the ideal one."""
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["fct_slowdown"] = "fct_slowdown"
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -205,11 +202,8 @@ class FctSlowdown(FlowTimes):
 class Fct(FlowTimes):
     """Flow completion time [ps]."""
 
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["fct"] = "fct"
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -249,14 +243,11 @@ class Goodput(GoodputFilter):
     "max": over the goodput of single flows.
     """
 
+    UNIT: ClassVar[str] = "bit/s"
     kind: Literal["goodput"] = "goodput"
     of: Literal["total", "mean", "min", "max"] = Field(
         default="total", description="Of all flows together, or over those of single flows."
     )
-
-    @override
-    def unit(self) -> str:
-        return "bit/s"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -276,15 +267,9 @@ class Fairness(GoodputFilter):
     Jain, Chiu, Hawe: A quantitative measure of fairness, DEC TR-301, 1984.
     """
 
+    LIMITS: ClassVar[tuple[float, float]] = SHARE
+    UNIT: ClassVar[str] = "1"
     kind: Literal["fairness"] = "fairness"
-
-    @override
-    def unit(self) -> str:
-        return "1"
-
-    @override
-    def limits(self) -> tuple[float, float]:
-        return SHARE
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -305,16 +290,13 @@ class CollectiveTime(Metric):
     """
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["collective_time"] = "collective_time"
     traffic: str = Field(description="Label of the [[traffic]] entry.")
     collective: str | None = Field(
         default=None,
         description="Name of one of its collectives, all rounds together; none: the whole entry.",
     )
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:

@@ -20,11 +20,8 @@ class _OfJob(Metric):
     """A time of a job, the less the better."""
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "ps"
     traffic: str = Field(description="Label of the [[traffic]] entry.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
 
 @metric
@@ -92,6 +89,7 @@ class LostTime(Metric):
     this egress, or collisions at it.
     """
 
+    UNIT: ClassVar[str] = "ps"
     traffic: str = Field(description="Label of the [[traffic]] entry.")
     collective: str | None = Field(default=None, description="Only losses of this collective.")
     BETTER: ClassVar[Better] = "lower"
@@ -109,10 +107,6 @@ class LostTime(Metric):
         if self.port is not None and self.to in ("sharing", "stragglers"):
             raise ValueError(f"'port' does not apply to time lost to {self.to}; allowed: 'host'")
         return self
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def needs(self) -> list[Need]:
@@ -154,16 +148,10 @@ class JobFairness(Metric):
     """
 
     BETTER: ClassVar[Better] = "higher"
+    LIMITS: ClassVar[tuple[float, float]] = SHARE
+    UNIT: ClassVar[str] = "1"
     kind: Literal["job_fairness"] = "job_fairness"
     traffic: Chosen[str] = Field(description="Labels of the jobs.")
-
-    @override
-    def unit(self) -> str:
-        return "1"
-
-    @override
-    def limits(self) -> tuple[float, float]:
-        return SHARE
 
     @override
     def value(self, run: RunTables) -> float | None:

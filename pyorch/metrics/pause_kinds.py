@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from pydantic import Field
 from typing_extensions import override
@@ -61,13 +61,10 @@ class PortFilter(Metric):
 class PauseMetric(PortFilter):
     """A metric of pause intervals, seen from the side that pauses or that is paused."""
 
+    UNIT: ClassVar[str] = "ps"
     side: Side = Field(
         default="pausing", description="The port pauses its neighbour, or the neighbour pauses it."
     )
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def needs(self) -> list[Need]:
@@ -125,11 +122,8 @@ class PauseTime(PauseMetric):
 class PauseCount(PauseMetric):
     """Pause intervals that begin inside the window."""
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["pause_count"] = "pause_count"
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def of(self, intervals: Intervals, start: int, stop: int) -> float | None:
@@ -187,12 +181,9 @@ CAUSES: tuple[str, ...] = get_args(Cause)
 class Drops(PortFilter):
     """Dropped frames inside the window; `cause` picks one cause (default: all)."""
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["drops"] = "drops"
     cause: Cause | None = Field(default=None, description="Only this cause; none: all.")
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def needs(self) -> list[Need]:

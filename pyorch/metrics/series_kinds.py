@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from typing_extensions import override
@@ -262,11 +262,8 @@ class PortRate(Metric):
 class RateMean(PortRate):
     """Mean rate of a port over a window [bit/s]."""
 
+    UNIT: ClassVar[str] = "bit/s"
     kind: Literal["rate_mean"] = "rate_mean"
-
-    @override
-    def unit(self) -> str:
-        return "bit/s"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -280,14 +277,11 @@ class Utilisation(PortRate):
     `rate` is the link's; without it the topology's, when it has exactly one.
     """
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["utilisation"] = "utilisation"
     rate: Rate | None = Field(
         default=None, description="Rate of the link; none: the topology's, if it has only one."
     )
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -303,16 +297,13 @@ class RateSpread(Metric):
     1 when all carry the same, n when one of n carries everything; None when they carry nothing.
     """
 
+    UNIT: ClassVar[str] = "1"
     kind: Literal["rate_spread"] = "rate_spread"
     ports: list[Port] = Field(min_length=2, description="The ports.")
     direction: Direction = Field(default="tx", description="Frames received or sent.")
     class_number: OfClass = None
     start: WindowStart = None
     stop: WindowStop = None
-
-    @override
-    def unit(self) -> str:
-        return "1"
 
     def _rates(self) -> list[PortRate]:
         return [

@@ -54,12 +54,9 @@ class BusBandwidth(CollectiveMetric):
     """
 
     BETTER: ClassVar[Better] = "higher"
+    UNIT: ClassVar[str] = "bit/s"
     kind: Literal["bus_bandwidth"] = "bus_bandwidth"
     collective: str = Field(description="One of its collectives.")
-
-    @override
-    def unit(self) -> str:
-        return "bit/s"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -83,13 +80,10 @@ class IterationTime(Metric):
     """
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["iteration_time"] = "iteration_time"
     traffic: str = Field(description="Label of the [[traffic]] entry.")
     of: Literal["mean", "max"] = Field(default="mean", description="Over rounds.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:
@@ -116,13 +110,10 @@ class Lateness(CollectiveMetric):
     """
 
     BETTER: ClassVar[Better] = "lower"
+    UNIT: ClassVar[str] = "ps"
     kind: Literal["lateness"] = "lateness"
     host: str | None = Field(default=None, description="One host, instead of `of`.")
     of: Literal["max", "mean"] = Field(default="max", description="Over hosts.")
-
-    @override
-    def unit(self) -> str:
-        return "ps"
 
     @override
     def value(self, run: RunTables) -> float | None:
