@@ -17,6 +17,7 @@ from invoke.exceptions import ParseError
 from invoke.parser.context import ParserContext
 from invoke.program import Program
 
+from pyorch import cli
 from pyorch.base import ends
 from pyorch.base.errors import quoted, suggest
 from pyorch.base.paths import RENAMED
@@ -37,9 +38,7 @@ def init(
     ] = "",
 ) -> int:
     """Make a project: a folder for experiments and modules of your own, with a first experiment."""
-    from pyorch.cli import init as module
-
-    return module.init(folder, template)
+    return cli.init.init(folder, template)
 
 
 @verb
@@ -50,9 +49,7 @@ def docs(
     search: Annotated[str, "only those that have this word, and where"] = "",
 ) -> int:
     """Show a page of the documentation or a part of it, or which there are."""
-    from pyorch.cli import pages
-
-    return pages.docs(page, part, search)
+    return cli.pages.docs(page, part, search)
 
 
 GROUPS = {

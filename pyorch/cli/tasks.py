@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pyorch import cli
 from pyorch.cli.verb import (
     Chosen,
     Count,
@@ -23,9 +24,7 @@ Submitted = Annotated[str, "experiment that was submitted"]
 
 def listing() -> int:
     """List the experiments."""
-    from pyorch.cli.listing import list_all
-
-    return list_all()
+    return cli.listing.list_all()
 
 
 list_ = as_task(listing, "list")
@@ -45,10 +44,8 @@ def show(
     details: Annotated[bool, "also all runs, their settings, and defaults"] = False,
 ) -> int:
     """Show what an experiment would run, the load of its links, its cost, and if it is ready."""
-    from pyorch.cli import show as module
-
     drawn = out if picture or out or open_ else None
-    return module.show(of.name, of.overrides, of.seeds, drawn, open_, details)
+    return cli.show.show(of.name, of.overrides, of.seeds, drawn, open_, details)
 
 
 def run_experiment(
@@ -60,9 +57,7 @@ def run_experiment(
     129 interrupted (Ctrl-C, SIGTERM, SIGHUP).
     After an interruption or a failure the same command goes on with what is missing.
     """
-    from pyorch.cli import experiment as module
-
-    return module.experiment(of.name, of.overrides, of.seeds, jobs, dry_run)
+    return cli.experiment.experiment(of.name, of.overrides, of.seeds, jobs, dry_run)
 
 
 # `run`, as it is called outside a checkout
@@ -76,9 +71,7 @@ def report(
     paper: Annotated[bool, "each figure as PDF, too, and for one column and two"] = False,
 ) -> int:
     """Write the report of an experiment from the runs that are done."""
-    from pyorch.cli import experiment as module
-
-    return module.report(of.name, of.overrides, of.seeds, paper)
+    return cli.experiment.report(of.name, of.overrides, of.seeds, paper)
 
 
 @verb
@@ -103,11 +96,10 @@ def trace(
     Exit codes: 0 all well, 1 the run failed or its results differ from the stored ones, 2 bad
     input; 130, 143, 129 interrupted.
     """
-    from pyorch.cli import trace as module
     from pyorch.trace.request import Words
 
     words = Words(tuple(port), until, out, snap, fcs, untagged, no_animation)
-    return module.trace(of.name, run, words, of.overrides, of.seeds)
+    return cli.trace.trace(of.name, run, words, of.overrides, of.seeds)
 
 
 @verb
@@ -122,9 +114,7 @@ def explain(
 
     Exit codes: 0 all well, 2 bad input; 130, 143, 129 interrupted. The same command goes on.
     """
-    from pyorch.cli import explain as module
-
-    return module.explain_run(of.name, run, out, jobs, of.overrides, of.seeds)
+    return cli.explain.explain_run(of.name, run, out, jobs, of.overrides, of.seeds)
 
 
 Further = Annotated[str, "a further file"]
@@ -143,9 +133,7 @@ def import_(
 
     Exit codes: 0 it can run, 2 bad input, or something is still to be changed.
     """
-    from pyorch.cli import bring as module
-
-    return module.bring((file, second, third, fourth), out)
+    return cli.bring.bring((file, second, third, fourth), out)
 
 
 @verb
@@ -160,9 +148,7 @@ def export(
 
     Exit codes: 0 written, 2 bad input.
     """
-    from pyorch.cli import export as module
-
-    return module.export(of.name, run, as_, out, of.overrides, of.seeds)
+    return cli.export.export(of.name, run, as_, out, of.overrides, of.seeds)
 
 
 Result = (
@@ -177,9 +163,7 @@ def compare(a: Annotated[str, Result], b: Annotated[str, "result to compare with
 
     Exit codes: 0 the same, 1 they differ, 2 bad input.
     """
-    from pyorch.cli import compare as module
-
-    return module.compare_results(a, b)
+    return cli.compare.compare_results(a, b)
 
 
 @verb
@@ -207,8 +191,6 @@ def submit(
 
     Exit codes: 0 submitted or nothing to do, 2 bad input, refused by Slurm, or no answer of it.
     """
-    from pyorch.cli import sweep as module
-
     options: dict[str, str | bool] = {
         "partition": partition,
         "account": account,
@@ -217,7 +199,7 @@ def submit(
         "max_running": max_running,
         "build_on_node": build_on_node,
     }
-    return module.submit(of.name, of.overrides, of.seeds, options, runs_per_job, dry_run)
+    return cli.sweep.submit(of.name, of.overrides, of.seeds, options, runs_per_job, dry_run)
 
 
 @verb
@@ -230,17 +212,13 @@ def status(
 
     Exit codes: 0 done or on its way, 1 runs failed or were lost, 2 it was never submitted.
     """
-    from pyorch.cli import sweep as module
-
-    return module.status(name, watch)
+    return cli.sweep.status(name, watch)
 
 
 @verb
 def cancel(name: Submitted) -> int:
     """Cancel the jobs of a submitted experiment; what is done stays."""
-    from pyorch.cli import sweep as module
-
-    return module.cancel(name)
+    return cli.sweep.cancel(name)
 
 
 @verb
@@ -253,9 +231,7 @@ def collect(
 
     Exit codes: 0 all well, 1 runs are missing, or an expectation or a figure failed, 2 bad input.
     """
-    from pyorch.cli import sweep as module
-
-    return module.collect(name, partial)
+    return cli.sweep.collect(name, partial)
 
 
 @verb
@@ -267,9 +243,7 @@ def build(
     debug: Annotated[bool, "without optimisation, with debug information"] = False,
 ) -> int:
     """Compile the C++ modules (experiments do it by themselves)."""
-    from pyorch.cli import build as module
-
-    return module.build(sanitize, debug)
+    return cli.build.build(sanitize, debug)
 
 
 @verb
@@ -279,17 +253,13 @@ def schemes(
     json: Annotated[bool, "for programs"] = False,
 ) -> int:
     """Describe schemes, topologies, kinds of traffic and metrics: keys, defaults, source."""
-    from pyorch.cli import schemes as module
-
-    return module.schemes(name, json)
+    return cli.schemes.schemes(name, json)
 
 
 @verb
 def schema(name: Annotated[str, "experiment whose own kinds to include"] = "") -> int:
     """Print the JSON schema of experiment files, by which an editor completes and checks them."""
-    from pyorch.cli import schemes as module
-
-    return module.schema(name)
+    return cli.schemes.schema(name)
 
 
 @verb
@@ -304,17 +274,13 @@ def new_scheme(
     folder: Annotated[str, "folder to create it in; default ns3-modules/"] = "",
 ) -> int:
     """Make a complete module for a scheme of your own: C++, tests, page, experiment."""
-    from pyorch.cli import new_scheme as module
-
-    return module.new_scheme(name, kind, folder)
+    return cli.new_scheme.new_scheme(name, kind, folder)
 
 
 @verb
 def trust(path: Annotated[str, "a project, another folder, or a file"]) -> int:
     """Let code run that another user may have written: Python, C++ and slurm.toml, as it is now."""
-    from pyorch.cli import trust as module
-
-    return module.trust_path(path)
+    return cli.trust.trust_path(path)
 
 
 @verb
@@ -346,13 +312,11 @@ def size(
     gfc: Annotated[bool, "GFC's parameters, too; without asking with bm, b1 or its file"] = False,
 ) -> int:
     """Size a switch: headroom, thresholds, lossless classes, GFC if asked for, and their TOML."""
-    from pyorch.cli import size as module
-
     options = {"asic": asic, "ports": ports, "rate": rate, "cable": cable, "delay": delay}
     options |= {"buffer": buffer, "lossy_pool": lossy_pool, "classes": classes, "mtu": mtu}
     options |= {"overhead": overhead, "control_delay": control_delay, "alpha": alpha}
     options |= {"bm": bm, "b1": b1, "gfc": "yes" if gfc else ""}
-    return module.size(name, options)
+    return cli.size.size(name, options)
 
 
 VERBS = tuple(one for one in globals().values() if isinstance(one, PositionalTask))
