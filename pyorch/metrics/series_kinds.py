@@ -18,6 +18,7 @@ from pyorch.metrics.fields import (
     WindowStop,
     parse_quantity,
 )
+from pyorch.metrics.series import rate_need, rate_series, state_series
 
 if TYPE_CHECKING:
     from pyorch.metrics.series import Floats, Series, Times
@@ -125,8 +126,6 @@ def series_unit(table: str, column: str | None) -> str:
 
 def series_need(table: str, column: str | None, port: str, class_number: int | None) -> Need:
     """What must be traced for a series."""
-    from pyorch.metrics.series import rate_need
-
     if table == "rate":
         return rate_need(column or "rx", port, class_number)
     return Need(table, port, class_number)
@@ -136,8 +135,6 @@ def read_series(
     run: RunTables, table: str, column: str | None, port: str, class_number: int | None
 ) -> Series | None:
     """The series of a table; None when it was not traced."""
-    from pyorch.metrics.series import rate_series, state_series
-
     if table == "rate":
         return rate_series(run, column or "rx", port, class_number)
     return state_series(run, table, column or ONLY_COLUMN[table], port, class_number)

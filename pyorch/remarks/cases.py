@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import UserError
 from pyorch.remarks.base import Remark, which
+from pyorch.setting.attributes import section_of, snake_case
 
 if TYPE_CHECKING:
     from pyorch.network.topology import Topology
@@ -80,8 +81,6 @@ class Cases:
 
     def section(self, case: Case, type_name: str) -> dict[str, str] | None:
         """Return the values of a type's attributes in a case, with defaults; None if unknown."""
-        from pyorch.setting.attributes import section_of
-
         if self.types is None:
             return None
         found: dict[str, str] | None = section_of(self.types, case.setting.attributes, type_name)
@@ -96,8 +95,6 @@ class Cases:
 
     def key(self, type_name: str, attribute: str) -> str:
         """Return the key by which a file sets an attribute: "queue_pair.timeout"."""
-        from pyorch.setting.attributes import snake_case
-
         section = self.types.short_name(type_name) if self.types is not None else type_name
         return f"{section}.{snake_case(attribute)}"
 

@@ -8,9 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.addons.lab.prevent import prevent_run
+from pyorch.addons.lab import minimise as minimising
+from pyorch.addons.lab import region as regions
+from pyorch.addons.lab import search as searching
+from pyorch.addons.lab.minimise import Minimal
+from pyorch.addons.lab.prevent import Prevention, prevent_run
 from pyorch.addons.lab.ranges import read_axes
-from pyorch.addons.lab.tags import tags_of
+from pyorch.addons.lab.region import Region
+from pyorch.addons.lab.search import Search
+from pyorch.addons.lab.tags import Tags, tags_of
 from pyorch.addons.lab.varied import Varied
 from pyorch.addons.lab.write import check_target, write
 from pyorch.addons.lab.write_search import MADE_BY, write_search
@@ -18,12 +24,6 @@ from pyorch.base.arguments import Tell
 from pyorch.trace.request import find_run
 
 if TYPE_CHECKING:
-    from pyorch.addons.lab.minimise import Minimal
-    from pyorch.addons.lab.prevent import Prevention
-    from pyorch.addons.lab.region import Region
-    from pyorch.addons.lab.search import Search
-    from pyorch.addons.lab.tags import Tags
-    from pyorch.addons.lab.varied import Varied
     from pyorch.setting.attributes import Catalogue
     from pyorch.study import Study
 
@@ -46,11 +46,9 @@ def minimise(
     it. told: gets a line after each stage. The same call resumes after an interruption. Raises
     UserError, KeyboardInterrupt.
     """
-    from pyorch.addons.lab.minimise import minimise
-
     if out is not None:
         check_target(Path(out))
-    minimal = minimise(study.claimed(), str(run), condition, jobs, told)
+    minimal = minimising.minimise(study.claimed(), str(run), condition, jobs, told)
     return minimal if out is None else replace(minimal, written=write(minimal, Path(out)))
 
 
@@ -72,12 +70,10 @@ def search(
     result, with picture and trials next to it. told: gets a line for each trial. The same call
     resumes after an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.addons.lab.search import search
-
     axes = read_axes(vary)
     if out is not None:
         check_target(Path(out), MADE_BY)
-    found = search(_varied(study, run), condition, axes, trials, by, jobs, told)
+    found = searching.search(_varied(study, run), condition, axes, trials, by, jobs, told)
     return found if out is None else replace(found, written=write_search(found, Path(out)))
 
 
@@ -98,13 +94,11 @@ def map_region(
     points and figure next to it. told: gets a line for each point. The same call resumes after
     an interruption. Raises UserError, KeyboardInterrupt.
     """
-    from pyorch.addons.lab.region import MADE_BY, map_region, write_region
-
     axes = read_axes(vary)
     if out is not None:
-        check_target(Path(out), MADE_BY, ".csv")
-    region = map_region(_varied(study, run), condition, axes, cells, jobs, told)
-    return region if out is None else replace(region, files=write_region(region, Path(out)))
+        check_target(Path(out), regions.MADE_BY, ".csv")
+    region = regions.map_region(_varied(study, run), condition, axes, cells, jobs, told)
+    return region if out is None else replace(region, files=regions.write_region(region, Path(out)))
 
 
 def prevent(study: Study, run: str | int = 1, root: str = "") -> Prevention:
