@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyorch.build import BuildInfo
     from pyorch.files.find import Document
     from pyorch.plan import RunSpec
-    from pyorch.report.drawn import Told
+    from pyorch.report.record import Told
     from pyorch.setting.experiment import Experiment
     from pyorch.store.store import Damage, Store
 
@@ -97,13 +97,13 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
     command: what makes these results again. paper: draw figures for a paper, too; where they are
     already, they are drawn again. Raises UserError when the folder cannot be written.
     """
-    from pyorch.report import drawn, gallery
+    from pyorch.report import gallery, record
 
     store, fingerprint = plan.store, plan.build.fingerprint
     folder = store.paths.report(store.name)
-    paper = paper or drawn.is_for_paper(folder)
-    key = drawn.key_of_report(plan.experiment, plan.specs, store, fingerprint, command, paper)
-    known = drawn.recall_report(key, folder)
+    paper = paper or record.is_for_paper(folder)
+    key = record.key_of_report(plan.experiment, plan.specs, store, fingerprint, command, paper)
+    known = record.recall_report(key, folder)
     with telling(folder, RESULTS_HINT, only=STORAGE_ERRORS):
         if known is None:
             from pyorch.report.runs import RUNS_FILE
@@ -119,7 +119,7 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
             )
             known = result.told()
             more = (store.table_file, folder / RUNS_FILE, folder / gallery.SUMMARY)
-            drawn.remember_report(known, key, [*result.files, *more], folder)
+            record.remember_report(known, key, [*result.files, *more], folder)
         else:
             os.utime(folder / gallery.SUMMARY, follow_symlinks=False)  # no run came after it
         gallery.refresh(store.paths.results)

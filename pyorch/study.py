@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from pyorch.files.find import Document
     from pyorch.plan import RunSpec
     from pyorch.report.data import ReportData
-    from pyorch.report.drawn import Told
     from pyorch.report.planned import PlannedMap
+    from pyorch.report.record import Told
     from pyorch.run.byhand import OpenRun
     from pyorch.store.store import Store
 

@@ -21,7 +21,7 @@ from pyorch.files.routes import RouteTable
 from pyorch.metrics import Metric
 from pyorch.metrics.base import BETTER_NUMBERS, unit_of_name
 from pyorch.network import topology
-from pyorch.report.check import SUMMARY_NUMBERS
+from pyorch.report.consistency import SUMMARY_NUMBERS
 from pyorch.report.figures import FigureModel
 from pyorch.setting.canonical import FAULTS, Fault
 from pyorch.setting.experiment import RunTable, TraceTable

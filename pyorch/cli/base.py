@@ -19,7 +19,7 @@ from pyorch.base.units import whole
 from pyorch.cli import door
 
 if TYPE_CHECKING:
-    from pyorch.report.drawn import Told
+    from pyorch.report.record import Told
 
 OK, FAILED, BAD_INPUT = 0, 1, 2
 

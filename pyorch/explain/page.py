@@ -28,7 +28,7 @@ from pyorch.report.quantities import show
 from pyorch.report.setting import Setting, setting
 from pyorch.report.style import paper_style
 from pyorch.report.write import versions, write_figure
-from pyorch.sizing.checks import PFC
+from pyorch.sizing.capacity import PFC
 
 if TYPE_CHECKING:
     from pyorch.report.figures import FigureModel

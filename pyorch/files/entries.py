@@ -44,12 +44,12 @@ class Models:
     metrics: Mapping[str, type[BaseModel]]
     figures: Mapping[str, type[BaseModel]]
     expect: type[BaseModel]
-    check: Any  # pyorch.report.check.check_entries
+    check: Any  # pyorch.report.consistency.check_entries
 
 
 def report_models() -> Models:
     """Return the models of this project."""
-    from pyorch.report.check import check_entries
+    from pyorch.report.consistency import check_entries
 
     return Models(metrics.MODELS, figures.MODELS, expect.ExpectModel, check_entries)
 

@@ -22,7 +22,7 @@ from pyorch.base.findings import Findings, Path
 from pyorch.base.units import format_bytes, format_time, parse_bytes, parse_time
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import DEFAULTS
-from pyorch.sizing.checks import (
+from pyorch.sizing.capacity import (
     DEFAULT_BUFFER,
     DEFAULT_HEADER,
     DEFAULT_LOSSY_POOL,

@@ -36,7 +36,7 @@ from pyorch.setting.experiment import (
     resolve_run,
     resolve_traces,
 )
-from pyorch.sizing.checks import check_buffer, check_chain, check_schemes, frames
+from pyorch.sizing.capacity import check_buffer, check_chain, check_schemes, frames
 from pyorch.traffic import base as traffic
 
 #: More entries of one kind than this must be a mistake; every setting reads all of them.

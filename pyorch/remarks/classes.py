@@ -10,7 +10,7 @@ from pyorch.network.topology import SWITCH
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.setting.attributes import number
 from pyorch.setting.tagger import ClassWays
-from pyorch.sizing.checks import frames
+from pyorch.sizing.capacity import frames
 from pyorch.sizing.theory import bytes_in, dynamic_threshold
 from pyorch.traffic.base import label_of
 

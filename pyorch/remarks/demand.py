@@ -19,7 +19,7 @@ from pyorch.base.units import format_time
 from pyorch.remarks.cases import Case, Cases
 from pyorch.remarks.layers import Floats, Layers
 from pyorch.remarks.offered import MOST_HOSTS, carried_by, egresses, rates_of
-from pyorch.sizing.checks import frames
+from pyorch.sizing.capacity import frames
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec

@@ -10,7 +10,7 @@ from pyorch.base.units import format_bytes, format_rate, rounded_bytes, rounded_
 from pyorch.network.topology import Topology
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.setting.attributes import number
-from pyorch.sizing.checks import Frames, frames
+from pyorch.sizing.capacity import Frames, frames
 from pyorch.sizing.gfc import Link
 from pyorch.sizing.theory import bytes_in, gfc_sufficient_range
 

@@ -14,7 +14,7 @@ from pyorch.network.topology import SWITCH, Topology
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
 from pyorch.setting.attributes import number
-from pyorch.sizing.checks import frames
+from pyorch.sizing.capacity import frames
 
 if TYPE_CHECKING:
     from pyorch.traffic.base import Flows

@@ -16,16 +16,15 @@ from pyorch.base.files import make_folder, replacing, write_atomically
 from pyorch.base.fingerprint import short
 from pyorch.metrics import missing_numbers
 from pyorch.plan import RunSpec
-from pyorch.report import drawn as drawn_before
-from pyorch.report import gallery
+from pyorch.report import gallery, record
 from pyorch.report.answer import ALWAYS, answer
 from pyorch.report.comparison import comparison
 from pyorch.report.data import ReportData
-from pyorch.report.drawn import Told
 from pyorch.report.embed import packed
 from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result, agreed_metrics, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
+from pyorch.report.record import Told
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
 from pyorch.report.setting import Setting, setting
 from pyorch.report.standstill import headlines, readable
@@ -90,12 +89,12 @@ def write_report(
     """
     make_folder(out_dir, below=store.paths.results)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
-    before = drawn_before.files_in(out_dir)
+    before = record.files_in(out_dir)
     results = judge([_expect(entry) for entry in experiment.expects], data)
     agreed = agreed_metrics(results)
     models = [_figure(entry).headed(agreed) for entry in experiment.figures]
     figures = [_figure_of(model, data, out_dir, paper) for model in models]
-    drawn_before.remove_others(before, figures, out_dir)
+    record.remove_others(before, figures, out_dir)
     files = [path for figure in figures for path in figure.files]
     files += _write_expectations(results, out_dir, experiment.name)
     index = out_dir / gallery.INDEX
@@ -139,12 +138,12 @@ def _file(experiment: Any) -> Path | None:
 
 def _figure_of(model: FigureModel, data: ReportData, out_dir: Path, paper: bool) -> DrawnFigure:
     """Return an existing figure if nothing that it depends on has changed, else draw it."""
-    key = drawn_before.key_of(model, data, paper)
-    known = drawn_before.recall(model.name, key, out_dir)
+    key = record.key_of(model, data, paper)
+    known = record.recall(model.name, key, out_dir)
     if known is not None:
         return known
     figure = write_figure(model, data, out_dir, paper)
-    drawn_before.remember(figure, key, out_dir)
+    record.remember(figure, key, out_dir)
     return figure
 
 

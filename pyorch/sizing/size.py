@@ -29,7 +29,7 @@ from pyorch.setting.canonical import Setting
 from pyorch.setting.experiment import Experiment
 from pyorch.sizing import gfc
 from pyorch.sizing.asics import ASICS, SHIPPED, UNKNOWN
-from pyorch.sizing.checks import Frames, frames
+from pyorch.sizing.capacity import Frames, frames
 from pyorch.sizing.theory import (
     IDEAL,
     IEEE,

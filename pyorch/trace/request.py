@@ -184,7 +184,7 @@ def run_again(plan: Plan, spec: RunSpec, folder: Path, options: Options) -> Agai
         log = Path(aside) / "log.txt"
         with log.open("wb") as errors:
             child = subprocess.run(
-                [*program("pyorch.trace.run"), str(file)],
+                [*program("pyorch.trace.traced"), str(file)],
                 env=child_environment(plan.store.paths),
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -111,8 +111,10 @@ def test_schemes_that_may_lose_frames_say_how_many() -> None:
     found = comparison(ReportData(None, pd.DataFrame(rows), specs, [TAIL]), ["tail"], {})
     assert found is not None
     assert found.remarks == [
-        "Frames lost: none under IRN; 100 under DCQCN, which sent 0.5 % of its bytes again; "
-        "6 under Breaker, which sent 0.03 % of its bytes again."
+        (
+            "Frames lost: none under IRN; 100 under DCQCN, which sent 0.5 % of its bytes again; "
+            "6 under Breaker, which sent 0.03 % of its bytes again."
+        )
     ]
     assert compared({"A": BASE, "B": BASE}).remarks == []
 
@@ -130,8 +132,10 @@ def test_schemes_without_a_deadlock_that_finish_nothing_are_said_to_be_too_slow(
     found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
     assert found is not None
     assert found.remarks == [
-        "Too slow: no deadlock, but most flows were not finished at the end: "
-        "GFC (10 of 12 flows in 2 of 3 runs)."
+        (
+            "Too slow: no deadlock, but most flows were not finished at the end: "
+            "GFC (10 of 12 flows in 2 of 3 runs)."
+        )
     ]
 
 

@@ -30,7 +30,7 @@ from pyorch.base.paths import Paths
 from pyorch.metrics import RunTables, compute, parse
 from pyorch.plan import RunSpec
 from pyorch.report import write as writing
-from pyorch.report.check import check_entries
+from pyorch.report.consistency import check_entries
 from pyorch.report.data import ReportData
 from pyorch.report.figures import MODELS, Drawn, FigureError
 from pyorch.report.figures.base import short_number

@@ -13,7 +13,7 @@ import pytest
 
 from pyorch import kinds
 from pyorch.cli.experiment import experiment, report
-from pyorch.report import drawn, gallery, write
+from pyorch.report import gallery, record, write
 from tests.cli.test_cli import SMALL
 from tests.inputs import ROOT
 
@@ -155,7 +155,7 @@ def desk(
     shutil.rmtree(found.folder, ignore_errors=True)  # files of another test's figures
     assert found.said(experiment)[0] == 0
     yield found
-    drawn._code.cache_clear()
+    record._code.cache_clear()
     kinds.activate({})
 
 
@@ -252,8 +252,8 @@ def test_edited_code_or_another_library_writes_the_report_again(
     """Of the report itself, its templates, and what draws."""
     code = tmp_path / "pyorch"
     shutil.copytree(ROOT / "pyorch", code, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(drawn, "_PACKAGE", code)
-    drawn._code.cache_clear()
+    monkeypatch.setattr(record, "_PACKAGE", code)
+    record._code.cache_clear()
     desk.check(False)
     for name in (
         "report/write.py",
@@ -263,12 +263,12 @@ def test_edited_code_or_another_library_writes_the_report_again(
     ):
         with (code / name).open("a") as file:
             file.write("\n")
-        drawn._code.cache_clear()
+        record._code.cache_clear()
         desk.check(True)
         desk.check(False)
     for library in ("matplotlib", "plotly", "itables"):
-        monkeypatch.setattr(drawn, "version", partial(_newer, library))
-        drawn._code.cache_clear()
+        monkeypatch.setattr(record, "version", partial(_newer, library))
+        record._code.cache_clear()
         desk.check(True)
         desk.check(False)
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from pyorch.metrics import parse
-from pyorch.report.check import check_entries
+from pyorch.report.consistency import check_entries
 from pyorch.report.expect import ExpectModel, Result, evaluate
 from pyorch.report.figures import MODELS
 from pyorch.report.quantities import automatic, scale, show

@@ -576,7 +576,7 @@ def test_dcfit_tags_stand_in_the_padding(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    words = [sys.executable, "-m", "pyorch.trace.run", str(request)]
+    words = [sys.executable, "-m", "pyorch.trace.traced", str(request)]
     done = called(words, cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
     kinds = set()

@@ -1,4 +1,4 @@
-"""One traced run in a separate process: python -m pyorch.trace.run REQUEST.json.
+"""One traced run in a separate process: python -m pyorch.trace.traced REQUEST.json.
 
 The request has the run, the build, the options and the folder; the answer is a line of JSON on
 standard output. Exit codes as in `pyorch.run`: 0 done, 1 an error, 2 refused.
