@@ -128,7 +128,8 @@ def _text_of(content: bytes, label: str) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         refuse_packed(content, label)
-        what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in {_line(content, error)})"
+        line = content.count(b"\n", 0, error.start) + 1
+        what = f"is not UTF-8 text (byte 0x{content[error.start]:02X} in line {line})"
         raise refusal(label, what, hint=_SAVE) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -163,11 +164,6 @@ def read_bytes(file: Path, label: str, most: int = MAX_FILE) -> bytes:
         raise refusal(label, what, f"at most {most // 10**6} MB")
     except OSError as error:
         raise refusal(label, f"cannot be read: {error.strerror}") from error
-
-
-def _line(content: bytes, error: UnicodeDecodeError) -> str:
-    lines = content.count(b"\n", 0, error.start)
-    return f"line {lines + 1}"
 
 
 def read_toml(file: Path, label: str) -> dict[str, Any]:

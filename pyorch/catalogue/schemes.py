@@ -208,7 +208,7 @@ def _of_type(
             key,
             toml_value(written(types, info.name, one.name, one.default)),
             describe(one),
-            _sentence(one),
+            one.help.strip().removesuffix("[B]").strip(),
         )
         for key, one in types.attributes(info).items()
     )
@@ -233,10 +233,6 @@ def toml_value(text: Any) -> str:
         return f"{{ {inside} }}" if inside else "{}"
     bare = text in ("true", "false") or (text[-1:].isdigit() and not math.isnan(number(text)))
     return text if bare else f'"{text}"'
-
-
-def _sentence(attribute: AttributeInfo) -> str:
-    return attribute.help.strip().removesuffix("[B]").strip()
 
 
 def brief(module: Module, type_name: str) -> str:
