@@ -33,7 +33,6 @@ from pyorch.setting.attributes import (
     INTERFACES,
     PRESET,
     SECTIONS,
-    AttributeInfo,
     Catalogue,
     TypeInfo,
     describe,
