@@ -36,29 +36,35 @@ def bound(row: dict[str, Any]) -> str:
 
 
 def matrix(data: ReportData, figure: Custom) -> Drawn:
-    """Draw yes or no with the number behind it; an exclamation mark where the slides differ."""
+    """Draw yes or no with the mean behind it; an exclamation mark where the slides differ.
+
+    Where the runs do not agree it is how many of them say yes.
+    """
     rows: list[dict[str, Any]] = figure.options["rows"]
     schemes: list[str] = figure.options["schemes"]
-    runs = figure.rows_of(data).groupby("variant").mean(numeric_only=True)
+    runs = figure.rows_of(data)
     canvas, panels = figure.canvas(rows=1, columns=1)
     axes = panels[0][0]
     cells = []
     for y, row in enumerate(rows):
         said = dict(
             zip(
-                ("PFC", "DCQCN", "SFC", "SFC per class"),
+                ("PFC", "DCQCN", "SFC", "SFC-class"),
                 [*row["slides"], row["slides"][-1]],
                 strict=True,
             )
         )
         for x, scheme in enumerate(schemes):
-            value = float(runs.loc[scheme, row["metric"]])
-            good = holds(row, value)
+            values = runs.loc[runs["variant"] == scheme, row["metric"]].astype(float)
+            value = float(values.mean())
+            yes = sum(holds(row, one) for one in values)
+            good = yes == len(values)
             slides = said.get(scheme, "")
             differs = bool(slides) and good != (slides == "yes")
             number = value / UNITS[row["unit"]]
             shown = f"{number:,.0f}" if number >= 100 or not row["unit"] else f"{number:.3g}"
-            text = f"{'yes' if good else 'no'}{' !' if differs else ''}"
+            word = "yes" if good else f"{yes} of {len(values)}" if yes else "no"
+            text = f"{word}{' !' if differs else ''}"
             axes.fill(
                 [x - 0.5, x + 0.5, x + 0.5, x - 0.5],
                 [y - 0.5, y - 0.5, y + 0.5, y + 0.5],
