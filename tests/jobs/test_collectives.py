@@ -21,7 +21,7 @@ from pyorch.metrics import RunTables, parse
 from pyorch.traffic import base as traffic
 from tests.cli.test_end_to_end import run
 from tests.forms import setting_of
-from tests.strategies import ROOT, load, network
+from tests.strategies import load, network
 from tests.traffic.test_traffic import MS, STAR, make, resolve
 
 RANKS = st.integers(2, 17)
@@ -464,12 +464,41 @@ def test_what_is_too_much_is_counted_by_hosts_that_take_part() -> None:
     assert "8000000 messages" in told[0]
 
 
-def test_the_page_says_how_a_stage_sends_to_the_next() -> None:
-    """The example of docs/flows.md: four messages forward, four back, then one."""
-    page = (ROOT / "docs" / "flows.md").read_text(encoding="utf-8")
-    part = page[page.index("**Pipeline parallelism**") :].split("```")[1].removeprefix("toml")
-    example = tomllib.loads(part)
-    flows = make(example["traffic"][0], network(**example["topology"]))
+STAGES = """
+kind = "collective"
+label = "pipeline"
+
+[[collectives]]
+name = "forward"
+operation = "broadcast"
+size = "2MB"
+group_size = 2
+stride = 4
+delay = "50us"
+
+[[collectives]]
+name = "backward"
+operation = "broadcast"
+size = "2MB"
+hosts = ["h4..h7", "h0..h3"]
+group_size = 2
+stride = 4
+after = ["forward"]
+delay = "100us"
+
+[[collectives]]
+name = "state"
+operation = "broadcast"
+size = "64KB"
+hosts = ["h3", "h4"]
+after = ["backward"]
+"""
+
+
+def test_a_stage_sends_to_the_next() -> None:
+    """Broadcasts of two ranks: four messages forward, four back, then one."""
+    star = network(kind="star", hosts=8, rate="100Gbps", delay="1us")
+    flows = make(tomllib.loads(STAGES), star)
     ends = list(zip(flows.src.tolist(), flows.dst.tolist(), strict=True))
     forward = [(0, 4), (1, 5), (2, 6), (3, 7)]
     assert ends == [*forward, *((dst, src) for src, dst in forward), (3, 4)]
