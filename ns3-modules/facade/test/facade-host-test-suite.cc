@@ -9,6 +9,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -38,9 +39,11 @@ struct PfcPair : Network
      * @brief Set it up.
      *
      * @param xoff static threshold of every queue
+     * @param burst of queue pairs (B)
      */
-    explicit PfcPair(int64_t xoff)
+    explicit PfcPair(int64_t xoff, int64_t burst = 0)
     {
+        Set("Host", "QueuePairBurst", burst);
         Set("Port", "Overhead", 0);
         Set("SharedBuffer", "Threshold", "Static");
         Set("SharedBuffer", "Xoff", xoff);
@@ -828,6 +831,97 @@ class SecondQueueTest : public TestCase
 
 /**
  * @ingroup facade-tests
+ * @brief A NIC that serves its queue pairs in bursts.
+ */
+class BurstTest : public TestCase
+{
+  public:
+    BurstTest()
+        : TestCase("a NIC sends of each queue pair as many frames in a row as reach its burst; "
+                   "one that has none ready ends its turn, and the line is never idle")
+    {
+    }
+
+  private:
+    static constexpr int64_t FRAME_TIME = 83'840; //!< ps a full frame of 1048 B at 100 Gb/s
+
+    /**
+     * @brief Whose frames the NIC made, in order.
+     *
+     * @param flows how many flows there are
+     * @return their numbers, each with the time when its frame was made (ps)
+     */
+    static std::vector<std::pair<int64_t, uint32_t>> Sent(uint32_t flows)
+    {
+        std::vector<std::pair<int64_t, uint32_t>> all;
+        for (uint32_t flow = 0; flow < flows; ++flow)
+        {
+            for (const auto& [time, psn] : Witness::g_logs[flow].sent)
+            {
+                all.emplace_back(time, flow);
+            }
+        }
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+    void DoRun() override
+    {
+        std::mt19937_64 random(11);
+        for (int round = 0; round < Draws(20); ++round)
+        {
+            const auto flows = static_cast<uint32_t>(2 + random() % 6);
+            const auto burst = static_cast<int64_t>(round == 0 ? 0 : random() % 20'000);
+            const uint64_t inTurn = std::max<int64_t>(1, (burst + 1047) / 1048);
+            PfcPair net(20'000, burst);
+            for (uint32_t flow = 0; flow < flows; ++flow)
+            {
+                net.Flow(0, 1, 0);
+            }
+            net.sim.Build();
+            net.sim.Run(static_cast<int64_t>(flows * inTurn * 5) * FRAME_TIME);
+            const auto sent = Sent(flows);
+            NS_TEST_ASSERT_MSG_GT(sent.size(), 4 * flows * inTurn, "the line is never idle");
+            // The first flow is in line again before the others start.
+            const std::size_t first = inTurn == 1 ? 2 : inTurn;
+            for (std::size_t i = 0; i < sent.size(); ++i)
+            {
+                const std::size_t turn = i < first ? 0 : 1 + (i - first) / inTurn;
+                NS_TEST_ASSERT_MSG_EQ(sent[i].second, turn % flows, "frame " << i);
+                NS_TEST_ASSERT_MSG_EQ(sent[i].first,
+                                      static_cast<int64_t>(i) * FRAME_TIME,
+                                      "frame " << i << ", so the gap of a queue pair is the "
+                                               << "others' bursts");
+            }
+        }
+
+        // A window of three frames ends the turn of the first, and a cap, that of the second.
+        PfcPair net(20'000, int64_t{10} * 1048);
+        net.Flow(0, 1, 0, 0, 3, 0, 3000);
+        net.Flow(0, 1, 0, 0, 3, 1'000'000'000);
+        net.Flow(0, 1, 0);
+        net.sim.Build();
+        net.sim.Run(400'000'000);
+        NS_TEST_ASSERT_MSG_EQ(net.sim.Finish(), "", "nothing lost");
+        const auto sent = Sent(3);
+        std::array<uint64_t, 3> longest{};
+        uint64_t inRow = 0;
+        for (std::size_t i = 1; i < sent.size(); ++i)
+        {
+            NS_TEST_ASSERT_MSG_LT_OR_EQ(sent[i].first - sent[i - 1].first, FRAME_TIME, "not idle");
+            inRow = sent[i].second == sent[i - 1].second ? inRow + 1 : 1;
+            longest[sent[i].second] = std::max(longest[sent[i].second], inRow);
+        }
+        NS_TEST_ASSERT_MSG_EQ(longest[0], 3, "the window");
+        NS_TEST_ASSERT_MSG_EQ(longest[1], 1, "the cap");
+        NS_TEST_ASSERT_MSG_GT(longest[2], 10, "who is alone goes on");
+        const auto delivered = net.Column("flow", "delivered_bytes");
+        NS_TEST_ASSERT_MSG_EQ_TOL(delivered[1], 1e9 / 8 * 398e-6 / 1.048, 1500, "at its cap");
+    }
+};
+
+/**
+ * @ingroup facade-tests
  * @brief Tests of Host.
  */
 class HostTestSuite : public TestSuite
@@ -844,6 +938,7 @@ class HostTestSuite : public TestSuite
         AddTestCase(new RandomTroubleTest, TestCase::Duration::QUICK);
         AddTestCase(new SeedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondQueueTest, TestCase::Duration::QUICK);
+        AddTestCase(new BurstTest, TestCase::Duration::QUICK);
     }
 };
 

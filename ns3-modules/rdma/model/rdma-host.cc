@@ -81,6 +81,13 @@ Host::GetTypeId()
                           TimeValue(Seconds(0)),
                           MakeTimeAccessor(&Host::m_sendInterval),
                           lossless::MakePicosecondsChecker())
+            .AddAttribute("QueuePairBurst",
+                          "NIC: bytes of frames that it sends of a queue pair, while that has some "
+                          "ready, before it serves the next one of the class; the frame that "
+                          "reaches them is the last. 0: a frame each. [B]",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Host::m_queuePairBurst),
+                          MakeUintegerChecker<uint32_t>(0, 1'000'000'000))
             .AddAttribute("PacingJitter",
                           "Largest share by which the spacing of two frames of a flow below line "
                           "rate is longer or shorter than its rate says, drawn from the seed for "
@@ -185,8 +192,19 @@ Host::Line::Append(SendQueue& queue)
 }
 
 void
+Host::Line::Continue(SendQueue& queue, uint64_t bytes)
+{
+    queue.GetListing().listed = true;
+    queue.GetListing().next = head;
+    tail = head ? tail : &queue;
+    head = &queue;
+    served = bytes;
+}
+
+void
 Host::Line::Remove(SendQueue& queue)
 {
+    served = head == &queue ? 0 : served;
     SendQueue* before = nullptr;
     for (SendQueue** link = &head; *link; before = *link, link = &before->GetListing().next)
     {
@@ -333,6 +351,7 @@ Host::Pull(uint8_t cls)
         SendQueue::Listing& listing = flow.GetListing();
         ready.head = listing.next;
         listing.listed = false;
+        const uint64_t served = std::exchange(ready.served, 0);
         const uint16_t reopened = std::exchange(listing.reopened, ANY_QUEUE);
         const bool maySend = flow.CanSend(now) && flow.GetEarliest(now) <= now;
         uint16_t queue = cls;
@@ -355,7 +374,16 @@ Host::Pull(uint8_t cls)
         {
             frame = flow.MakeNext(now);
         }
-        List(flow, now);
+        if (frame && served + frame->bytes < m_queuePairBurst && flow.CanSend(now) &&
+            flow.GetEarliest(now) <= now)
+        {
+            flow.WaitForTurn(now);
+            ready.Continue(flow, served + frame->bytes);
+        }
+        else
+        {
+            List(flow, now);
+        }
         if (reopened != ANY_QUEUE && (!frame || queue != reopened))
         {
             Reopen(reopened); // it did not use its turn: the next one that waits for that queue

@@ -45,7 +45,8 @@ struct Progress
 
 /**
  * @ingroup rdma
- * @brief A host: one NIC with queue pairs, served round-robin frame by frame within a class.
+ * @brief A host: one NIC with queue pairs, served round-robin within a class: frame by frame, or in
+ * bursts.
  *
  * It receives at line rate, or more slowly: then arriving frames fill its buffer and its port's
  * flow controls act on the switch. Packets of another protocol stack count as data here; they go to
@@ -134,10 +135,14 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     {
         SendQueue* head{nullptr}; //!< first
         SendQueue* tail{nullptr}; //!< last
+        uint64_t served{0};       //!< bytes that the first has sent in its turn
 
         /// Append one.
         /// @param queue of a flow, in no line.
         void Append(SendQueue& queue);
+        /// Put one first, as its turn is not over.
+        /// @param queue of a flow, in no line. @param bytes that it has sent in its turn.
+        void Continue(SendQueue& queue, uint64_t bytes);
         /// Take out one, if it is in it.
         /// @param queue of a flow.
         void Remove(SendQueue& queue);
@@ -193,6 +198,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     uint32_t m_ackClass;                      //!< attribute
     uint32_t m_cnpClass;                      //!< attribute
     Time m_sendInterval;                      //!< attribute
+    uint32_t m_queuePairBurst;                //!< attribute
     double m_pacingJitter;                    //!< attribute
     Ptr<UniformRandomVariable> m_random;      //!< of pacing; null until it is used
     Time m_receiveInterval;                   //!< attribute
