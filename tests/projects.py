@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 STAR = """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "star"
 hosts = 3
@@ -24,6 +26,8 @@ buffer.size = "1020KB"
 """A variant whose runs fail: 20 KB are left for a lossless class that no flow control guards."""
 
 RING_OF_THREE = """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "ring"
 switches = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,6 @@ PORT = (
     attribute("DscpClasses", "String", "", "DSCP=uint32_t 0:7"),
     attribute("ClassGroups", "String", "", "CLASS=uint32_t 0:7"),
     attribute("ClassQueues", "String", "", "CLASS=uint32_t 0:7"),
-    attribute("PauseResponse", "Enum", "Ideal", "Ideal|802.3|Tester"),
     attribute("ClockTolerance", "Double", "0", "double 0:1000"),
     attribute("BitErrorRate", "Double", "0", "double 0:0.1"),
 )
@@ -105,6 +105,15 @@ SCHEMA = (
     kind("deadlock::DetectionProbe", "ns3::observe::Probe"),
     kind("rdma::FlowRateProbe", "ns3::observe::Probe"),
 )
+
+RESPONSE = attribute("PauseResponse", "Enum", "Ideal", "Ideal|802.3|Tester")
+OBEYING = tuple(
+    replace(one, attributes=(*one.attributes, RESPONSE))
+    if one.name == "ns3::lossless::Port"
+    else one
+    for one in SCHEMA
+)
+"""The same with ports that obey pauses by a rule."""
 
 MINIMAL = """
 title = "A test"

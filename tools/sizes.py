@@ -31,8 +31,8 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_225, "files setting plan.py"),
-    _feature("networks", 1_395, "network"),
+    _feature("experiment files: read, combined, checked, planned", 4_265, "files setting plan.py"),
+    _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_515, "readers cli/bring.py"),
     _feature("runs for other tools", 575, "writers cli/export.py"),
@@ -52,7 +52,7 @@ FEATURES = (
         "report/figures/loadmap.py",
     ),
     _feature("figures", 4_035, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_380, "report"),
+    _feature("reports: expectations, answer, page", 3_410, "report"),
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
@@ -77,7 +77,7 @@ FEATURES = (
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
     _feature("the command line", 1_140, "cli __main__.py"),
-    _feature("the deadlock laboratory", 5_460, "addons/lab"),
+    _feature("the deadlock laboratory", 5_465, "addons/lab"),
     _feature("jobs of ranks", 5_260, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""

@@ -135,7 +135,7 @@ def _print_settings(plan: Plan) -> None:
         for section, values in defaults.items()
     }
     origins = sources(plan.specs[0].setting, types) if types is not None else {}
-    _print_wrapped("sources of values of presets:", origins)
+    _print_wrapped("sources of values of presets and standards:", origins)
     _print_wrapped("defaults of what it leaves unset (`invoke schemes NAME` explains them):", told)
 
 

@@ -300,7 +300,7 @@ def size(
     mtu: Annotated[str, "largest frame; default 1500B"] = "",
     overhead: Annotated[str, "bytes on the wire in addition to a frame; default 20B"] = "",
     control_delay: Annotated[
-        str, "time until a control frame takes effect, or the rule '802.3' or 'tester'; default 0us"
+        str, "time until a control frame takes effect, or 'ideal', 'tester' or '802.3', the default"
     ] = "",
     alpha: Annotated[str, "of dynamic thresholds; default 0.125"] = "",
     bm: Annotated[

@@ -14,13 +14,16 @@ from pyorch.base.findings import Findings, Path
 from pyorch.network.topology import Topology
 from pyorch.setting.attributes import DEFAULTS, INTERFACES, Catalogue, TypeInfo, resolve_section
 from pyorch.setting.canonical import NodeAttributes
+from pyorch.sizing.theory import IDEAL, usual_response
 
 #: Keys of an entry that are not sections.
 _OWN = ("names", "label")
 #: Types whose objects only one kind of node has: True for hosts.
 _ONLY = {"ns3::lossless::Switch": False, "ns3::rdma::Host": True}
 _NOT_OF_NODES = "ns3::rdma::QueuePair"
-_PORT = "ns3::lossless::Port"
+PORT = "ns3::lossless::Port"
+RESPONSE = "PauseResponse"
+"""The attribute of a port that says by which rule it obeys pauses."""
 
 
 def resolve_nodes(
@@ -29,12 +32,13 @@ def resolve_nodes(
     types: Catalogue | None,
     schemes: Mapping[str, Any],
     findings: Findings,
+    response: str = IDEAL,
 ) -> list[NodeAttributes]:
     """Validate [[node]] entries; names come in the network's order.
 
     Sections of schemes that the run does not use are left out. schemes: the TypeIds of the run's
     flow controls, agents and buffer policy. Without types only the names are checked, and sections
-    stay as they are written.
+    stay as they are written. response: the rule by which ports obey pauses that are not named.
     """
     resolved = []
     for number, entry in enumerate(entries):
@@ -61,9 +65,19 @@ def resolve_nodes(
                 own = attributes.setdefault(schemes["buffer_policy"], {})
                 own |= types.policy_attributes(values) | own
         if attributes:
-            sections = dict(sorted(attributes.items()))
+            sections = dict(sorted(_obeying(attributes, response).items()))
             resolved.append(NodeAttributes(nodes=names, attributes=sections))
     return resolved
+
+
+def _obeying(
+    attributes: Mapping[str, dict[str, str]], response: str
+) -> Mapping[str, dict[str, str]]:
+    """Let an entry that says how late its ports obey pauses be exact, whatever the others do."""
+    port = attributes.get(PORT, {})
+    if response == IDEAL or usual_response(port) != IDEAL:
+        return attributes
+    return {**attributes, PORT: dict(sorted({RESPONSE: IDEAL, **port}.items()))}
 
 
 def as_written(section: object) -> dict[str, str]:
@@ -120,7 +134,7 @@ def _fits(
         findings.add(path, what, fitting, hint if info.name == _NOT_OF_NODES else None)
         return False
     ports = [name for name in names if ":" in name]
-    of_ports = info.name == _PORT or types.derives(info, INTERFACES["flow_control"])
+    of_ports = info.name == PORT or types.derives(info, INTERFACES["flow_control"])
     if ports and not of_ports:
         what = f"belongs to a node, not to the port {ports[0]}"
         findings.add(path, what, "of ports: port, and flow controls")

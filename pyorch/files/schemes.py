@@ -31,7 +31,7 @@ from pyorch.sizing.capacity import (
     MIN_FRAME,
     Frames,
 )
-from pyorch.sizing.theory import IDEAL, RULES
+from pyorch.sizing.theory import IDEAL, RULES, usual_response
 
 #: Keys of a scheme file that choose C++ classes: lists, joined with those of included files.
 CHAINS = ("flow_control", "agents", "host_agents")
@@ -155,7 +155,7 @@ def environment(
         overhead=_bytes(port, "overhead", DEFAULT_OVERHEAD),
         control=_bytes(port, "control_frame_size", MIN_FRAME),
         control_delay_ps=parse_time(port.get("control_delay", "0us")),
-        response=RULES.get(fold(str(port.get("pause_response", IDEAL))), IDEAL),
+        response=RULES.get(fold(str(port.get("pause_response", usual_response(port)))), IDEAL),
     )
     frame = run.payload + run.header
     headroom = run.eta_prime(rate, delay_ps)

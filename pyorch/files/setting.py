@@ -15,7 +15,7 @@ from pyorch.base.paths import default_paths
 from pyorch.base.units import MAX_TIME, shortest
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.files.keys import ENTRIES, KEYS, NEEDED, WHOLE
-from pyorch.files.nodes import as_written, resolve_nodes
+from pyorch.files.nodes import PORT, RESPONSE, as_written, resolve_nodes
 from pyorch.files.routes import RouteTable, resolve_routes
 from pyorch.kinds import packages_of
 from pyorch.network import topology
@@ -25,6 +25,7 @@ from pyorch.setting.attributes import (
     Catalogue,
     kebab_case,
     resolve_section,
+    snake_case,
     spell,
 )
 from pyorch.setting.canonical import FAULTS, Setting
@@ -37,6 +38,7 @@ from pyorch.setting.experiment import (
     resolve_traces,
 )
 from pyorch.sizing.capacity import check_buffer, check_chain, check_schemes, frames
+from pyorch.sizing.theory import IDEAL, usual_response
 from pyorch.traffic import base as traffic
 
 #: More entries of one kind than this must be a mistake; every setting reads all of them.
@@ -200,7 +202,10 @@ class Resolver:
             elif info.name == DEFAULTS["buffer_policy"] and self.types.policy_attributes(values):
                 own = attributes.setdefault(schemes["buffer_policy"], {})
                 own |= self.types.policy_attributes(values) | own
-        return {name: dict(sorted(attributes[name].items())) for name in sorted(attributes)}
+        attributes[PORT] = obeying(self.types, attributes.get(PORT, {}))
+        return {
+            name: dict(sorted(given.items())) for name, given in sorted(attributes.items()) if given
+        }
 
     def network(self, data: object, findings: Findings) -> topology.ResolvedTopology | None:
         """Resolve [topology]; most settings of a sweep share one."""
@@ -240,7 +245,10 @@ class Resolver:
             self._traffic(entry, findings, ("traffic", str(number)), scene)
             for number, entry in enumerate(entries["traffic"])
         ]
-        nodes = resolve_nodes(entries["node"], network.network, self.types, schemes, findings)
+        response = attributes.get(PORT, {}).get(RESPONSE, IDEAL)
+        nodes = resolve_nodes(
+            entries["node"], network.network, self.types, schemes, findings, response
+        )
         return {
             "nodes": nodes,
             "routes": resolve_routes(entries["route"], network.network, findings),
@@ -288,6 +296,19 @@ class Resolver:
             findings.add((key,), f"{len(lists[key])} entries", f"at most {MAX_ENTRIES}", hint)
             lists[key] = lists[key][:1]
         return lists
+
+
+def obeying(types: Catalogue, port: Mapping[str, str]) -> dict[str, str]:
+    """Let ports obey pauses as late as hardware may, unless their section says how late.
+
+    The rule Ideal is left out, as C++ has it without: runs of before keep their names.
+    """
+    info = types.by_name.get(PORT)
+    if info is None or snake_case(RESPONSE) not in types.attributes(info):
+        return dict(port)
+    rest = {name: value for name, value in port.items() if name != RESPONSE}
+    rule = port.get(RESPONSE, usual_response(port))
+    return rest if rule == IDEAL else dict(sorted({**rest, RESPONSE: rule}.items()))
 
 
 def _where_schemes_are() -> str:

@@ -21,6 +21,7 @@ from pyorch.base.errors import UserError, code_of, suggest
 from pyorch.base.fields import NEVER, Kind, Link, LinkRate, Never, Table, Time
 from pyorch.base.findings import Findings, Path
 from pyorch.base.lazy import Kinds
+from pyorch.base.units import format_rate
 
 HOST, SWITCH = 0, 1
 
@@ -417,6 +418,25 @@ class Wiring:
         )
 
 
+_BY_CODEWORDS = {0: (0.01, 0.1, 1, 2.5, 5, 10, 40), 1: (25, 50, 100), 2: (200, 400), 4: (800,)}
+CODEWORDS = {round(one * 10**9): count for count, rates in _BY_CODEWORDS.items() for one in rates}
+"""Codewords of RS-FEC that a link interleaves, by its rate [bit/s]; 0: Ethernet has none there.
+
+200 and 400 Gb/s: Gustlin, A deep dive into the 802.3bs 200GBASE-R and 400GBASE-R PCS/PMA (Ethernet
+Alliance, 2018); up to 100 Gb/s Intel AN 846 and AMD PG371; 800 Gb/s recalled: two times 400 Gb/s.
+"""
+#: Data of a codeword, 514 symbols of 10 bits, as the MAC counts them: 256 of 257 bits are its own.
+CODEWORD_BITS = 514 * 10 * 256 // 257
+
+
+def fec_latency(rate: int) -> int:
+    """Return the time [ps] until all codewords that a link [bit/s] interleaves have arrived.
+
+    Raises KeyError for a rate that Ethernet does not have.
+    """
+    return CODEWORDS[rate] * CODEWORD_BITS * 10**12 // rate
+
+
 class Failure(Table):
     """A link that goes down during the run, and may come up again."""
 
@@ -444,7 +464,14 @@ class TopologyTable(Kind):
     lists_links: ClassVar[bool] = False
     """Whether the table, or a file, lists all links."""
     left_out = frozenset(
-        {"random_failed_links", "dependency", "hosts_per_server", "hosts_per_nic", "failover"}
+        {
+            "random_failed_links",
+            "dependency",
+            "hosts_per_server",
+            "hosts_per_nic",
+            "failover",
+            "phy",
+        }
     )
 
     rate: LinkRate = Field(description="Rate of links without their own.")
@@ -478,6 +505,14 @@ class TopologyTable(Kind):
     failover: bool = Field(
         default=False,
         description="Flows of a host whose link fails move to another host of its server.",
+    )
+    phy: Literal["ideal", "rs-fec"] = Field(
+        default="ideal",
+        description="What links add to their delay. rs-fec: the time in which the codewords of "
+        "RS-FEC arrive that a link interleaves, as none can be corrected before: 5120 bits each, 1 "
+        "at 25 to 100 Gb/s, 2 at 200 and 400 Gb/s, 4 at 800 Gb/s; 204.8 ns at 25 Gb/s, 25.6 ns at "
+        "400 Gb/s, nothing at 40 Gb/s and below 25 Gb/s. What decoders and modules take besides "
+        "belongs into 'delay'.",
     )
 
     def wire(self) -> Wiring:
@@ -574,7 +609,9 @@ def resolve(
         return None
     falls_apart = table.may_fall_apart()
     table = table.read(folder, findings, path)
-    if table is None or not _check_nics(table, findings, path):
+    if table is None or not (
+        _check_nics(table, findings, path) and _check_phy(table, findings, path)
+    ):
         return None
     network = _wired(table)
     _check_links(table, network, findings, path)
@@ -602,6 +639,10 @@ def build(table: TopologyTable) -> Topology:
 def _wired(table: TopologyTable) -> Topology:
     with code_of(type(table), f"topology {table.kind!r}"):
         wiring = table.wire()
+        if table.phy == "rs-fec":
+            wiring.links = [
+                (a, b, rate, delay + fec_latency(rate)) for a, b, rate, delay in wiring.links
+            ]
         if table.hosts_per_nic > 1:
             wiring.share_nics(table.hosts_per_nic)
         return wiring.finish()
@@ -627,6 +668,19 @@ def _check_nics(table: TopologyTable, findings: Findings, path: Path) -> bool:
                 what = f"{hosts} are not on one switch"
                 findings.add(at, what, "hosts of one switch behind a NIC")
     return len(findings.problems) == before
+
+
+def _check_phy(table: TopologyTable, findings: Findings, path: Path) -> bool:
+    """Note a rate at which it is not known what links add; return whether there is none."""
+    if table.phy == "ideal":
+        return True
+    with code_of(type(table), f"topology {table.kind!r}"):
+        strange = {link[2] for link in table.wire().links} - CODEWORDS.keys()
+    if strange:
+        what = f"Ethernet has no links of {format_rate(min(strange))}, so no RS-FEC of theirs"
+        allowed = f"links of {', '.join(map(format_rate, sorted(CODEWORDS)))}"
+        findings.add((*path, "phy"), what, allowed, "put what they take into 'delay'")
+    return not strange
 
 
 def trunks(network: Topology) -> list[int]:

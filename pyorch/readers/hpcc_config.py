@@ -200,6 +200,7 @@ def read(file: Path, label: str) -> Settings:
         found.maps, wrong = (maps, []) if isinstance(maps, dict) else ({}, maps)
         problems += wrong
     _lossy(found, given, label, problems)
+    found.put("port", "pause_response", "ideal", "pauses act as they arrive there")
     if found.sections.get("queue_pair", {}).get("parameters") is None:
         _window(found, control, _value(given, "HAS_WIN", _flag, label, problems))
     absent = [name for name in known if name not in (*given, "SIMULATOR_STOP_TIME")]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.findings import Findings
@@ -15,10 +16,12 @@ from pyorch.setting.attributes import (
     SECTIONS,
     Catalogue,
     resolve_section,
+    section_of,
     snake_case,
     written,
 )
 from pyorch.setting.canonical import encode
+from pyorch.sizing.theory import IDEAL, IEEE, RESPONSE_SOURCE, pause_response
 from pyorch.traffic import base as traffic
 
 if TYPE_CHECKING:
@@ -124,7 +127,25 @@ def sources(one: canonical.Setting, types: Catalogue) -> dict[str, str]:
         name = max(fitting, key=fitting.__getitem__, default="")
         if name and fitting[name]:
             found[f"{section} {name}"] = presets[name].source
-    return found
+    return found | _of_standards(one, types)
+
+
+def _of_standards(one: canonical.Setting, types: Catalogue) -> dict[str, str]:
+    """Where the times by rate come from that a run has, with their values."""
+    rates = sorted({int(rate) for rate in topology.build(one.topology).rates})
+    port = section_of(types, one.attributes, "port") or {}
+    rule = port.get("PauseResponse", IDEAL)
+    times: dict[str, tuple[str, Callable[[int], int]]] = {}
+    if rule == IEEE:
+        times["port.pause_response 802.3"] = RESPONSE_SOURCE, partial(pause_response, rule)
+    if one.topology.phy == "rs-fec":
+        source = "IEEE 802.3, RS(528,514) and RS(544,514): the time in which codewords arrive"
+        times["topology.phy rs-fec"] = source, topology.fec_latency
+    return {
+        key: f"{source}: "
+        + ", ".join(f"{format_time(time(rate))} at {format_rate(rate)}" for rate in rates)
+        for key, (source, time) in times.items()
+    }
 
 
 def _shown(spec: Mapping[str, Any], types: Catalogue | None) -> dict[str, Any]:

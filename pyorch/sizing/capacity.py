@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyorch.base.errors import Problem, UserError
 from pyorch.base.findings import Findings
 from pyorch.base.units import format_bytes, format_rate, format_time
 from pyorch.network.topology import SWITCH, Topology
 from pyorch.setting.attributes import Catalogue, number, section_of, snake_case, written
-from pyorch.sizing.theory import (
-    IDEAL,
-    IEEE,
-    RESPONSE_QUANTA,
-    eta_prime,
-    headroom_in_cells,
-    pause_response,
-)
+from pyorch.sizing.theory import IDEAL, eta_prime, headroom_in_cells, pause_response
 
 if TYPE_CHECKING:
     from pyorch.traffic.base import TrafficTable
@@ -101,12 +93,7 @@ class Frames:
         return headroom_in_cells(demand, self.cell, self.overhead)
 
     def control_delay(self, rate: int) -> int:
-        """Return the time until a control frame is obeyed on a link [ps]; rate in bit/s.
-
-        Raises UserError if a rule has no time for the rate.
-        """
-        if self.response == IEEE and rate not in RESPONSE_QUANTA:
-            raise UserError([_no_response(rate)])
+        """Return the time until a control frame is obeyed on a link [ps]; rate in bit/s."""
         return max(self.control_delay_ps, pause_response(self.response, rate))
 
 
@@ -136,15 +123,6 @@ def frames(
     )
 
 
-def _no_response(rate: int) -> Problem:
-    return Problem(
-        "port.pause_response",
-        f"IEEE 802.3 has no response for a link of {format_rate(rate)} that is known",
-        f"links of {', '.join(map(format_rate, RESPONSE_QUANTA))}",
-        "set port.control_delay instead",
-    )
-
-
 def check_buffer(
     types: Catalogue,
     attributes: Attributes,
@@ -171,11 +149,6 @@ def check_buffer(
     if not lossless:
         return
     run = frames(types, attributes, entries)
-    strange = {rate for rate in network.rates.tolist() if rate not in RESPONSE_QUANTA}
-    if run.response == IEEE and strange:
-        problem = _no_response(min(strange))
-        findings.add(("port", "pause_response"), problem.what, problem.allowed, problem.hint)
-        return
     paused = _has_pfc(types, flow_control)
     ratio = number(buffer.get("HeadroomRatio", "1"))
     if ratio > 1 and paused and not allow_loss:

@@ -33,12 +33,12 @@ from pyorch.sizing.capacity import Frames, frames
 from pyorch.sizing.theory import (
     IDEAL,
     IEEE,
-    RESPONSE_QUANTA,
     RULES,
     bytes_in,
     dynamic_threshold,
     eta,
     headroom_in_cells,
+    response_quanta,
     time_of,
 )
 
@@ -291,7 +291,7 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     changed |= {f"own_{key}": values[key] for key in ("bm", "b1") if key in values}
     changed |= {"tells_gfc": True} if asked or {"bm", "b1"} & values.keys() else {}
     changed |= {"size": values["buffer"], "source": "--buffer"} if "buffer" in values else {}
-    rule = rule or _usual_rule(name, values, switch)
+    rule = rule or (None if name or "control_delay" in values else IEEE)
     switch = replace(switch, frames=_frames(switch.frames, values, rule), **changed)
     if switch.classes == 0:
         raise refusal(name, "none of its classes is lossless", hint="give their number: --classes")
@@ -300,19 +300,13 @@ def read_switch(name: str, texts: Mapping[str, str], load: Callable[[str], Exper
     return switch
 
 
-def _usual_rule(name: str, values: Mapping[str, int], switch: Switch) -> str | None:
-    """Without an experiment or option, what a peer may take; None for rates without a limit."""
-    given = name or "control_delay" in values
-    known = {ports.rate for ports in switch.ports} <= RESPONSE_QUANTA.keys()
-    return IEEE if known and not given else None
-
-
 def _read(key: str, text: str, problems: list[Problem]) -> int | None:
     option, where = _OPTIONS[key], f"--{key.replace('_', '-')}"
     try:
         value = option.parse(text)
     except ValueError as error:
-        problems.append(Problem(where, str(error)))
+        rules = f"a time, or {one_of(RULES)}" if key == "control_delay" else None
+        problems.append(Problem(where, str(error), rules))
         return None
     if not option.least <= value <= option.most:
         allowed = f"{option.show(option.least)} to {option.show(option.most)}"
@@ -568,12 +562,11 @@ def _allowed_rows(switch: Switch, ports: Ports, at: str) -> list[Sequence[str]]:
     """What headroom hardware needs and has: peers that obey late, cells, and what is shipped."""
     rows: list[Sequence[str]] = []
     late = switch.eta_prime(ports)
-    if ports.rate in RESPONSE_QUANTA:
-        frames = replace(switch.frames, response=IEEE)
-        if (allowed := frames.eta_prime(ports.rate, ports.delay)) > late:
-            late = allowed
-            quanta = f"with d = {RESPONSE_QUANTA[ports.rate]} quanta of 512 bit times"
-            rows.append((f"eta' for 802.3{at}", _size(late), quanta, "IEEE 802.3, 31B.3.7"))
+    frames = replace(switch.frames, response=IEEE)
+    if (allowed := frames.eta_prime(ports.rate, ports.delay)) > late:
+        late = allowed
+        quanta = f"with d = {response_quanta(ports.rate)} quanta of 512 bit times"
+        rows.append((f"eta' for 802.3{at}", _size(late), quanta, "IEEE 802.3, 31B.3.7"))
     cell = ASICS[switch.asic].cell if switch.asic else 0
     if cell:
         in_cells = headroom_in_cells(late, cell, switch.frames.overhead)

@@ -7,6 +7,8 @@ Background), GFC (Qian et al., SIGCOMM 2019, section 4), IEEE 802.1Qbb.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 #: Data that a port may still send between receiving a pause and obeying it in the published rules
 #: of headroom: 60 quanta [B].
 RESPONSE_BYTES = 3840
@@ -31,6 +33,7 @@ TESTER_RESPONSE = 3_000_000
 IDEAL, IEEE, TESTER = "Ideal", "802.3", "Tester"
 RULES = {rule.lower(): rule for rule in (IDEAL, IEEE, TESTER)}
 """Rules for the time in which a port obeys a pause, by name: values of PauseResponse of a port."""
+RESPONSE_SOURCE = "IEEE 802.3, 31B.3.7, as the headroom rules of SONiC quote it"
 _PS_PER_S = 10**12
 _BITS = 8
 
@@ -45,15 +48,27 @@ def time_of(size: int, rate: int) -> int:
     return (size * _BITS * _PS_PER_S + rate // 2) // rate
 
 
-def pause_response(rule: str, rate: int) -> int:
-    """Return how long a port at a rate [bit/s] takes to obey a pause by a rule [ps].
+def usual_response(section: Collection[str]) -> str:
+    """Return the rule of ports whose section, its keys or attributes, names none.
 
-    Raises ValueError if the standard's limit for the rate is not known.
+    It is hardware's, unless the section says itself how long they take.
     """
+    return IDEAL if {"control_delay", "ControlDelay"} & {*section} else IEEE
+
+
+def response_quanta(rate: int) -> int:
+    """Return the longest response to a PAUSE at a rate [bit/s], in quanta.
+
+    At a rate that the standard lacks it is that of the next faster one.
+    """
+    known = [speed for speed in RESPONSE_QUANTA if speed >= rate]
+    return RESPONSE_QUANTA[min(known, default=max(RESPONSE_QUANTA))]
+
+
+def pause_response(rule: str, rate: int) -> int:
+    """Return how long a port at a rate [bit/s] takes to obey a pause by a rule [ps]."""
     if rule == IEEE:
-        if rate not in RESPONSE_QUANTA:
-            raise ValueError(f"IEEE 802.3 has no PAUSE response for {rate} bit/s that is known")
-        return time_of(RESPONSE_QUANTA[rate] * QUANTUM_BYTES, rate)
+        return time_of(response_quanta(rate) * QUANTUM_BYTES, rate)
     return {IDEAL: 0, TESTER: TESTER_RESPONSE}[rule]
 
 

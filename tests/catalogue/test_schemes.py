@@ -206,8 +206,13 @@ def test_rules_know_the_setting() -> None:
     """Names of a star of 4 ports at 10 Gb/s, worked out by hand."""
     buffer = {"size": "400KB", "lossy_pool": "0B"}
     names = environment({"buffer": buffer}, network(kind="star", hosts=4))
-    # eta' = 2 (1250 + 1068) + 3840 + 84 + 1048
-    assert names["headroom"] == 2 * (1250 + 1068) + 3840 + 84 + 1048
+    # eta' = 2 (1250 + 1068) + 67 quanta of 64 B + 84 + 1048
+    assert names["headroom"] == 2 * (1250 + 1068) + 67 * 64 + 84 + 1048
+    assert names["control_delay"] == 67 * 512 / 1e10
+    exact = environment(
+        {"buffer": buffer, "port": {"control_delay": "1us"}}, network(kind="star", hosts=4)
+    )
+    assert exact["headroom"] == 2 * (1250 + 1068) + 3840 + 84 + 1048
     assert names["share"] == 100_000 - names["headroom"]
     assert names["cells"] == 1
     in_cells = environment({"buffer": {"cell_size": "208B"}}, network(kind="star", hosts=4))

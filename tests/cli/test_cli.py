@@ -38,6 +38,7 @@ from tools.cpptests import SuiteResult, Suites
 
 SMALL = """
 title = "Small"
+port.pause_response = "ideal"
 
 [run]
 duration = "200us"

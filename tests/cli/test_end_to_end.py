@@ -67,6 +67,7 @@ title = "mixed"
 question = "?"
 source = "test"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "300us"
 drain = "1ms"
@@ -208,6 +209,7 @@ title = "refreshed"
 question = "What do the refreshes of a pause cost?"
 source = "test"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "300us"

@@ -1013,6 +1013,7 @@ def test_the_exit_code_of_another_cpu_has_a_meaning() -> None:
 
 SMALL = """
 title = "Small"
+port.pause_response = "ideal"
 
 [run]
 duration = "200us"

@@ -22,6 +22,7 @@ STUDY = """
 title = "bad"
 question = "?"
 source = "test"
+port.pause_response = "ideal"
 
 [run]
 duration = "20us"

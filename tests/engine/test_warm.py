@@ -34,6 +34,7 @@ title = "warm"
 question = "?"
 source = "test"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "{duration}"

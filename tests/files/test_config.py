@@ -22,7 +22,18 @@ from pyorch.metrics.base import parse, written
 from pyorch.remarks import of_plan
 from pyorch.setting.experiment import OF_ORACLE
 from tests.forms import form
-from tests.strategies import MINIMAL, ROOT, SCHEMA, attribute, complaints, kind, load, size, write
+from tests.strategies import (
+    MINIMAL,
+    OBEYING,
+    ROOT,
+    SCHEMA,
+    attribute,
+    complaints,
+    kind,
+    load,
+    size,
+    write,
+)
 
 #: PFC: what demands headroom.
 PFC = 'flow_control = ["pfc"]\n'
@@ -801,7 +812,7 @@ def test_the_examples_in_the_guide_are_valid(tmp_path: Path) -> None:
         if "dcqcn" in block:  # needs real modules: tests/files/test_presets.py
             continue
         text = block if "title" in block else _over(whole, block)
-        assert load(tmp_path, text).points, block
+        assert load(tmp_path, text, schema=OBEYING).points, block
 
 
 def _over(whole: str, part: str) -> str:

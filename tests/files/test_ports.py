@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pyorch.base.units import format_rate
 from pyorch.setting.attributes import catalogue, spell, written
-from pyorch.sizing.theory import QUANTUM_BYTES, RESPONSE_QUANTA, pause_response
+from pyorch.sizing.theory import QUANTUM_BYTES, pause_response, response_quanta
 from tests.forms import form
-from tests.strategies import MINIMAL, SCHEMA, complaints, load
+from tests.strategies import MINIMAL, OBEYING, SCHEMA, complaints, load
 
 PORT = "ns3::lossless::Port"
 CLASSES = st.sampled_from([str(number) for number in range(8)])
@@ -104,15 +104,39 @@ def test_what_is_no_port_or_not_of_ports_is_refused(tmp_path: Path, entry: str, 
 
 def test_a_response_by_rate_counts_into_the_headroom(tmp_path: Path) -> None:
     """At 10G 67 quanta are 4288 B instead of 3840 B; a tester's 3 us are 3750 B, which is less."""
-    pfc = 'flow_control = ["pfc"]\n' + MINIMAL
-    text = pfc + '[buffer]\nheadroom = "5KB"\n[port]\npause_response = "802.3"'
-    (told,) = complaints(tmp_path, text)
-    assert f"eta' = {9608 - 3840 + 4288} B or more" in told
-    (told,) = complaints(tmp_path, text.replace("802.3", "tester"))
-    assert "eta' = 9608 B or more" in told
-    (told,) = complaints(tmp_path, text.replace('"10Gbps"', '"33Gbps"'))
-    assert told.startswith("experiments/x.toml: port.pause_response: IEEE 802.3 has no response")
-    assert "hint: set port.control_delay instead" in told
+    pfc = 'flow_control = ["pfc"]\n' + MINIMAL + '[buffer]\nheadroom = "5KB"\n[port]\n'
+    for line, response in (
+        ("", 4288),
+        ('pause_response = "802.3"', 4288),
+        ('pause_response = "ideal"', 3840),
+        ('pause_response = "tester"', 3840),
+        ('control_delay = "0us"', 3840),
+        ('control_delay = "4us"', 5000),
+        ('control_delay = "4us"\npause_response = "802.3"', 5000),
+        ('control_delay = "1us"\npause_response = "802.3"', 4288),
+    ):
+        (told,) = complaints(tmp_path, pfc + line, schema=OBEYING)
+        assert f"eta' = {9608 - 3840 + response} B or more" in told, line
+
+
+def test_pauses_are_obeyed_as_late_as_the_standard_allows(tmp_path: Path) -> None:
+    """Unless the file says how late; ideal ports have the attributes that they had before."""
+
+    def of(text: str) -> tuple[Any, Any]:
+        shape = form(load(tmp_path, MINIMAL + text, schema=OBEYING).points[0])
+        nodes = [entry["attributes"][PORT] for entry in shape["nodes"]]
+        return shape["attributes"].get(PORT), nodes
+
+    late, exact = {"PauseResponse": "802.3"}, {"ControlDelay": "1000000ps"}
+    assert of("") == (late, [])
+    assert of('[port]\npause_response = "ideal"') == (None, [])
+    assert of('[port]\ncontrol_delay = "1us"') == (exact, [])
+    assert of('[port]\ncontrol_delay = "1us"\npause_response = "802.3"') == (late | exact, [])
+    node = '[[node]]\nnames = "s0"\nport = { control_delay = "1us" }\n'
+    assert of(node) == (late, [exact | {"PauseResponse": "Ideal"}])
+    assert of('[port]\npause_response = "ideal"\n' + node) == (None, [exact])
+    of_clock = node.replace('control_delay = "1us"', "clock_tolerance = 9")
+    assert of(of_clock) == (late, [{"ClockTolerance": "9.0"}])
 
 
 @pytest.mark.parametrize(
@@ -122,8 +146,14 @@ def test_a_response_by_rate_counts_into_the_headroom(tmp_path: Path) -> None:
 def test_the_response_is_that_of_the_standard(gigabits: int, bytes_then: int) -> None:
     """As public reports on headroom quote it."""
     rate = gigabits * 10**9
-    assert RESPONSE_QUANTA[rate] * QUANTUM_BYTES == bytes_then
+    assert response_quanta(rate) * QUANTUM_BYTES == bytes_then
     assert pause_response("802.3", rate) == bytes_then * 8 * 1000 // gigabits
+
+
+def test_a_rate_that_the_standard_lacks_has_the_quanta_of_the_next_faster_one() -> None:
+    """So that no response is shorter than allowed; above 800 Gb/s those of 800 Gb/s."""
+    assert [response_quanta(rate) for rate in (1, 10**9 + 1, 33 * 10**9)] == [1, 67, 118]
+    assert response_quanta(16 * 10**11) == response_quanta(8 * 10**11) == 905
 
 
 def test_starts_are_jittered_from_the_seed(tmp_path: Path) -> None:

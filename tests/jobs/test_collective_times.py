@@ -285,6 +285,7 @@ def test_skewed_blocks_follow_zipf(skew: float) -> None:
 
 STAR = """
 title = "collectives on an ideal star"
+port.pause_response = "ideal"
 [run]
 simulator = "ns3::eventloop::EventLoop"
 duration = "1ms"

@@ -515,6 +515,7 @@ def test_a_stage_sends_to_the_next() -> None:
 #: An idle star: packets of 1000 B, an ACK a message.
 IDEAL = """
 title = "collectives on an ideal star"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 stop_when_done = true

@@ -267,6 +267,8 @@ period = "1us"
 RING = (
     HEAD
     + """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "star"
 hosts = 4
@@ -286,6 +288,8 @@ collectives = [
 SPRAY = (
     HEAD.replace('["pfc"]', '["pfc"]\nforwarding = "spray"\nspray = { order = "round_robin" }')
     + """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "leaf_spine"
 leaves = 2

@@ -225,6 +225,7 @@ def test_fairness_of_jobs_is_jains_index() -> None:
 COLLIDE = """
 title = "what was lost"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 drain = "20ms"

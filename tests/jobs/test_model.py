@@ -134,6 +134,7 @@ def test_the_example_of_the_page_is_ready_to_run(tmp_path: Path) -> None:
 
 STUDY = """
 title = "models"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 drain = "10s"

@@ -40,6 +40,7 @@ def alone(size: int) -> int:
 #: One server of eight hosts; 40 KB, 3 us between steps.
 ONE_SERVER = f"""
 title = "one server"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 stop_when_done = true
@@ -156,6 +157,7 @@ def test_messages_of_a_server_queue_at_both_links(tmp_path: Path) -> None:
 #: Two servers of four hosts on rails, and a message from one to another rail of the other server.
 RAILS = f"""
 title = "rails"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 stop_when_done = true
@@ -211,6 +213,7 @@ def test_a_message_by_its_rail_goes_over_the_scale_up_domain_first(tmp_path: Pat
 #: Two servers of four GPUs and two NICs each, at one switch.
 SHARED = f"""
 title = "two GPUs behind a NIC"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 stop_when_done = true
@@ -310,6 +313,7 @@ def test_a_dragonfly_of_servers_is_as_far_as_its_links(tmp_path: Path) -> None:
     text = f"""
 title = "dragonfly"
 run = {{ duration = "1ms", stop_when_done = true }}
+port.pause_response = "ideal"
 [topology]
 kind = "dragonfly"
 groups = 5
@@ -339,6 +343,7 @@ messages = {inline(messages)}
 
 TWO_HOMES = """
 title = "two homes"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 drain = "20ms"

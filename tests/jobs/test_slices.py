@@ -263,6 +263,7 @@ def test_what_belongs_to_slices_is_said() -> None:
 
 STUDY = """
 title = "slices on a star"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 drain = "1s"

@@ -155,6 +155,7 @@ def test_an_iteration_takes_the_time_of_its_rows(tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text(HEAD + TAIL + ROWS)
     text = """
 title = "workload"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 drain = "1s"

@@ -215,6 +215,7 @@ def test_each_point_takes_the_seeds_that_it_needs() -> None:
 HEADROOM = """
 title = "Headroom"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "200us"

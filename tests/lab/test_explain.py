@@ -537,6 +537,7 @@ def test_runs_that_cannot_be_explained_are_told_of(
 LOSING = """
 title = "Two to one"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "200us"
 drain = "1ms"

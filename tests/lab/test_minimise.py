@@ -568,6 +568,7 @@ def test_wrong_words_are_told(
 #: A flow whose limits are needed to send little, and one whose limits nobody needs.
 LIMITED = """
 title = "Limited"
+port.pause_response = "ideal"
 [run]
 duration = "1ms"
 [topology]
@@ -632,6 +633,7 @@ TAGGED = """
 title = "Tagged"
 flow_control = ["pfc"]
 agents = ["tagger"]
+port.pause_response = "ideal"
 [run]
 duration = "100us"
 [topology]

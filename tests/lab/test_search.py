@@ -52,6 +52,7 @@ from tools import search as comparison
 RING = """
 title = "Ring"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "1ms"

@@ -121,6 +121,7 @@ def test_loads_are_those_of_all_equal_choices() -> None:
 BASE = """
 title = "parallel"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [topology]
 kind = "explicit"

@@ -242,6 +242,7 @@ source = "own"
 duration = "2ms"
 
 [port]
+pause_response = "ideal"
 overhead = "0B"
 
 [queue_pair]

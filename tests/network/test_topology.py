@@ -304,3 +304,43 @@ def test_a_form_that_is_not_canonical_is_refused() -> None:
     """What is built is a RunSpec, not an experiment file."""
     with pytest.raises(ValueError, match="rate: the canonical key ends in its unit"):
         topology_of({"kind": "star", "hosts": 3, "rate": 10**9, "delay_ps": 1})
+
+
+@pytest.mark.parametrize(
+    ("gigabits", "codewords", "symbols", "line"),
+    [
+        (10, 0, 0, 10.3125),
+        (25, 1, 528, 25.78125),
+        (50, 1, 544, 53.125),
+        (100, 1, 528, 103.125),
+        (100, 1, 544, 106.25),
+        (200, 2, 544, 212.5),
+        (400, 2, 544, 425),
+        (800, 4, 544, 850),
+    ],
+)
+def test_links_with_fec_add_the_time_of_their_codewords(
+    gigabits: int, codewords: int, symbols: int, line: float
+) -> None:
+    """Symbols of 10 bits at the rate of the line, parity included; the same for listed links."""
+    added = round(codewords * symbols * 10 / line * 1000)
+    star = {"kind": "star", "hosts": 2, "rate": f"{gigabits}Gbps", "delay": "1us"}
+    assert network(**star).delays.tolist() == [10**6] * 2
+    assert network(**star, phy="rs-fec").delays.tolist() == [10**6 + added] * 2
+    listed = {"kind": "explicit", "hosts": ["a", "b"], "switches": [], "phy": "rs-fec"}
+    own = {"between": ["a", "b"], "rate": f"{gigabits}Gbps", "delay": "2us"}
+    assert network(**listed, links=[own]).delays.tolist() == [2 * 10**6 + added]
+
+
+def test_fec_is_of_links_not_of_nics_and_only_at_rates_of_ethernet() -> None:
+    """A NIC that hosts share is no link away; a rate without codes is refused."""
+    shared = {"kind": "star", "hosts": 4, "hosts_per_server": 2, "hosts_per_nic": 2}
+    found = network(**shared, rate="400Gbps", phy="rs-fec")
+    assert sorted(found.delays.tolist()) == [0] * 4 + [10**6 + 25_600] * 2
+    (told,) = problems(kind="star", hosts=2, rate="33Gbps", phy="rs-fec")
+    assert "topology.phy: Ethernet has no links of 33Gbps, so no RS-FEC of theirs" in told
+    assert "400Gbps" in told
+    star = {"kind": "star", "hosts": 2, "rate": "25Gbps"}
+    ideal = encode(canonical(**star))
+    assert encode(canonical(**star, phy="ideal")) == ideal  # runs of before keep their names
+    assert encode(canonical(**star, phy="rs-fec")) == ideal | {"phy": "rs-fec"}

@@ -543,7 +543,7 @@ def test_links_that_lose_frames_become_loss_rates_of_their_ports(tmp_path: Path)
     _write(tmp_path, topology=lossy + "2 3 1Gbps 1us 1e-3\n", c="ERROR_RATE_PER_LINK 0.5\n")
     table, text = _imported(tmp_path, "topology.txt", "c.txt")
     assert table["topology"]["error_rates"] == "ignore"
-    assert table["port"] == {"loss_rate": 0.5}
+    assert table["port"] == {"loss_rate": 0.5, "pause_response": "ideal"}
     assert table["node"] == [
         {"names": ["0:3", "3:0"], "port": {"loss_rate": 0.01}},
         {"names": ["2:3", "3:2"], "port": {"loss_rate": 0.001}},

@@ -52,6 +52,7 @@ def test_who_waits_for_whom_is_told_through_points() -> None:
 DEADLOCK = """
 title = "a deadlock under collectives"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "2ms"
 stop_when_done = true
@@ -90,6 +91,7 @@ def test_a_deadlock_is_told_with_who_waits(tmp_path: Path) -> None:
 RING = """
 title = "a host that takes nothing"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "200us"
 stop_when_done = true

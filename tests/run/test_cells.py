@@ -93,6 +93,8 @@ table = "flow_link"
 
 NETWORKS = {
     "fat-tree": """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "fat_tree"
 k = 4
@@ -100,6 +102,8 @@ rate = "25Gbps"
 delay = "600ns"
 """,
     "unequal": """
+[port]
+pause_response = "ideal"
 [topology]
 kind = "leaf_spine"
 leaves = 3
@@ -270,6 +274,7 @@ TWO_TO_ONE = """
 title = "two to one"
 question = "?"
 source = "test"
+port.pause_response = "ideal"
 
 [run]
 duration = "20ms"
@@ -314,6 +319,7 @@ title = "one cell"
 question = "?"
 source = "test"
 flow_control = ["{scheme}"]
+port.pause_response = "ideal"
 
 [run]
 duration = "200us"
@@ -424,6 +430,7 @@ WHEEL = 'wheel = { run.simulator = "ns3::eventloop::EventLoop" }\n'
 LOOP = """
 title = "loop of routes"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [variants]
 cells = {}
@@ -529,6 +536,7 @@ delay = "1us"
 uplink_delay = "1ms"
 
 [port]
+pause_response = "ideal"
 overhead = "0B"
 clock_offset = 100
 

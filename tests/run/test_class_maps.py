@@ -26,6 +26,7 @@ cpp = pytest.mark.cpp
 HEAD = """
 title = "classes"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 [run]
 duration = "200us"
 allow_loss = true
@@ -427,7 +428,9 @@ def test_the_fabric_of_a_data_centre_fits_into_forty_lines(tmp_path: Path) -> No
     plan = Study.load(tmp_path / "study.toml").plan()
     assert plan.experiment.types is not None
     told = sources(plan.specs[0].setting, plan.experiment.types)
-    assert set(told) == {"dcqcn connectx", "buffer tomahawk5", "queue_pair connectx"}
+    presets = {"dcqcn connectx", "buffer tomahawk5", "queue_pair connectx"}
+    assert set(told) == {*presets, "port.pause_response 802.3"}
+    assert "1.1584us at 400Gbps, 579.2ns at 800Gbps" in told["port.pause_response 802.3"]
     assert "Dell Z9864F" in told["buffer tomahawk5"]
     data = tables["frame"].query("kind == 0")
     assert data.groupby("flow")["class"].nunique().max() == 1

@@ -20,6 +20,7 @@ hosts = 3
 rate = "100Gbps"
 delay = "1us"
 [port]
+pause_response = "ideal"
 overhead = "0B"
 [[traffic]]
 kind = "messages"

@@ -33,6 +33,7 @@ xoff = "40KB"
 xon = "30KB"
 headroom = "150KB"
 [port]
+pause_response = "ideal"
 bit_error_rate = 1e-6
 loss_rate = 0.002
 [llr]

@@ -35,6 +35,7 @@ title = "overload"
 question = "?"
 source = "test"
 queue_pair.retransmit = "none"
+port.pause_response = "ideal"
 
 [run]
 duration = "1ms"

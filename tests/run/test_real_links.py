@@ -35,6 +35,7 @@ size = "64MB"
 lossless_classes = 24
 lossy_pool = "8MB"
 [port]
+pause_response = "ideal"
 class_service = "dwrr"
 weights = { 3 = 2 }
 [queue_pair]
@@ -95,8 +96,6 @@ threshold = "static"
 xoff = "200KB"
 xon = "190KB"
 {headroom}
-[port]
-pause_response = "802.3"
 [[traffic]]
 kind = "greedy"
 src = ["h0", "h1"]
@@ -160,6 +159,7 @@ def test_links_without_errors_do_not_count_them(tmp_path: Path) -> None:
 EQUALS = """
 lossless_classes = 24
 [port]
+pause_response = "ideal"
 class_service = "dwrr"
 clock_tolerance = 100
 [host]

@@ -199,6 +199,7 @@ DETOUR = """
 title = "symptom"
 flow_control = ["pfc"]
 congestion_control = "hpcc"
+port.pause_response = "ideal"
 
 [run]
 duration = "4ms"

@@ -29,6 +29,7 @@ N = 500
 STAR = """
 title = "waits"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "2ms"
@@ -115,6 +116,7 @@ def test_two_senders_wait_for_each_others_frames(tmp_path: Path, pauses: bool) -
 VICTIM = """
 title = "victim"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "2ms"
@@ -297,6 +299,7 @@ def test_what_a_port_sends_in_an_interval_is_that_of_each_moment() -> None:
 
 SCHEMES = """
 title = "schemes"
+port.pause_response = "ideal"
 
 [variants]
 schemes = ["pfc", "pfc+dcqcn", "pfc+hpcc", "irn", "gfc", "bfc", "cbfc", "pffc", "sfc+pfc"]
@@ -499,6 +502,7 @@ def test_an_unfinished_message_waits_for_the_one_before_it(tmp_path: Path) -> No
 JOB = """
 title = "job"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [variants]
 schemes = ["pfc", "pfc+dcqcn", "pfc+hpcc", "irn", "gfc"]
@@ -583,7 +587,8 @@ def refused(folder: Path, text: str) -> Problem:
 )
 def test_clocks_that_are_off_are_refused(tmp_path: Path, where: str, text: str) -> None:
     """The books are of exact rates."""
-    problem = refused(tmp_path, STAR + ONE + text)
+    ports = (STAR + ONE).replace('port.pause_response = "ideal"\n', "")
+    problem = refused(tmp_path, ports + text)
     assert problem.where == where
     assert "clocks are off" in problem.what
 

@@ -27,6 +27,7 @@ agents = ["ecn-marking"]
 ecn-marking.parameters = "dctcp_simulator"
 dctcp.parameters = "dctcp_simulator"
 timely.parameters = "simulator"
+port.pause_response = "ideal"
 
 [run]
 duration = "50ms"

@@ -61,9 +61,11 @@ def _study(folder: Path, buffer: str) -> Study:
 @pytest.mark.parametrize("cell", [208, 254, 420])
 def test_headroom_is_demanded_in_cells(cell: int, tmp_path: Path) -> None:
     """Headroom eta' of 1048 B frames at 100 Gb/s and 500 ns, each byte less is refused."""
-    demand = headroom_in_cells(eta_prime(100 * 10**9, 500_000, 1048, 64), cell)
+    response = 394 * 512 * 10  # ps: 394 quanta
+    in_bytes = eta_prime(100 * 10**9, 500_000, 1048, 64, control_delay_ps=response)
+    demand = headroom_in_cells(in_bytes, cell)
     shortest = -(-64 // cell) * cell / 84
-    assert demand > 0.99 * shortest * eta_prime(100 * 10**9, 500_000, 1048, 64)
+    assert demand > 0.99 * shortest * in_bytes
     keys = 'cell_size = "{}B"\nheadroom = "{}B"'
     _study(tmp_path / "enough", keys.format(cell, demand)).plan()
     with pytest.raises(UserError) as caught:

@@ -40,6 +40,7 @@ pytestmark = pytest.mark.xdist_group("powercut")  # the record is made once
 ROOT = project_root()
 STUDY = """
 title = "Cut"
+port.pause_response = "ideal"
 
 [run]
 duration = "100us"

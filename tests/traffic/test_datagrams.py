@@ -27,6 +27,7 @@ rate = "100Gbps"
 delay = "500ns"
 
 [port]
+pause_response = "ideal"
 clock_tolerance = 100
 
 [queue_pair]

@@ -236,6 +236,7 @@ title = "paths"
 question = "?"
 source = "test"
 flow_control = ["pfc"]
+port.pause_response = "ideal"
 
 [run]
 duration = "1ms"

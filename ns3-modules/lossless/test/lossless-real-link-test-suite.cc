@@ -431,7 +431,15 @@ class ClockTest : public TestCase
             const auto rate = static_cast<uint64_t>(gigabits) * 1'000'000'000;
             NS_TEST_ASSERT_MSG_EQ(GetResponseQuanta(rate) * QUANTUM_BYTES, bytes, gigabits);
         }
-        NS_TEST_ASSERT_MSG_EQ(GetResponseQuanta(33'000'000'000), 0, "there is no such link");
+        for (const auto& [rate, quanta] : {std::pair{1e3, 1},
+                                           std::pair{33e9, 118},
+                                           std::pair{400e9 + 1, 905},
+                                           std::pair{1600e9, 905}})
+        {
+            NS_TEST_ASSERT_MSG_EQ(GetResponseQuanta(static_cast<uint64_t>(rate)),
+                                  quanta,
+                                  "of the next faster rate, " << rate);
+        }
         for (const auto& [response, delay, ps] : {std::tuple{"Ideal", "5ns", 5'000},
                                                   std::tuple{"Tester", "5ns", 3'000'000},
                                                   std::tuple{"802.3", "5ns", 67 * 512 * 100},

@@ -20,6 +20,7 @@ from pyorch.plan import RunSpec
 from pyorch.setting.attributes import DEFAULTS, Catalogue, snake_case, written
 from pyorch.setting.canonical import RunSection, Setting
 from pyorch.setting.experiment import RunTable
+from pyorch.sizing.theory import IDEAL, usual_response
 from pyorch.traffic import base as traffic
 from pyorch.traffic.base import Flows
 
@@ -244,6 +245,9 @@ def _set(settings: Mapping[Part, Any], content: dict[str, Any], places: dict[Par
     for (kind, section, key), value in (i for i in settings.items() if i[0][0] != "scheme"):
         content.setdefault(section, {})[key] = value
         places[kind, section, key] = (section, key)
+    port = content.get("port", {})
+    if "pause_response" not in port and usual_response(port) != IDEAL:
+        content["port"] = port | {"pause_response": "ideal"}  # as a run has it without the key
 
 
 def _choose(

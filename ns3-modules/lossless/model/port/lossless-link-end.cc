@@ -10,11 +10,11 @@
 #include "ns3/enum.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-frame.h"
-#include "ns3/lossless-refusal.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace ns3
@@ -43,17 +43,11 @@ GetResponseQuanta(uint64_t rate)
                                                                {40'000'000'000, 118},
                                                                {50'000'000'000, 147},
                                                                {100'000'000'000, 394},
-                                                               {200'000'000'000, 453},
-                                                               {400'000'000'000, 905},
-                                                               {800'000'000'000, 905}};
-    for (const auto& [speed, quanta] : QUANTA)
-    {
-        if (speed == rate)
-        {
-            return quanta;
-        }
-    }
-    return 0;
+                                                               {200'000'000'000, 453}};
+    const auto* known = std::find_if(std::begin(QUANTA),
+                                     std::end(QUANTA),
+                                     [rate](const auto& entry) { return entry.first >= rate; });
+    return known == std::end(QUANTA) ? 905 : known->second;
 }
 
 TypeId
@@ -76,8 +70,10 @@ LinkEnd::AddAttributes(TypeId tid)
         .AddAttribute("PauseResponse",
                       "How long a MAC control frame takes to have its effect, unless ControlDelay "
                       "is longer: Ideal (no time), 802.3 (as long as IEEE 802.3, 31B.3.7 allows: "
-                      "67 quanta of 512 bit times at 10 Gb/s, 394 at 100, 905 at 400 and 800), or "
-                      "Tester (3 us, a 400G tester behind a SONiC switch).",
+                      "67 quanta of 512 bit times at 10 Gb/s, 394 at 100, 905 at 400 and 800; at "
+                      "a rate that it lacks those of the next faster one), or Tester (3 us, a 400G "
+                      "tester behind a SONiC switch). An experiment that sets neither of the two "
+                      "has 802.3.",
                       EnumValue(PauseResponse::IDEAL),
                       MakeEnumAccessor<PauseResponse>(&LinkEnd::m_response),
                       MakeEnumChecker(PauseResponse::IDEAL,
@@ -192,14 +188,8 @@ LinkEnd::GetControlDelay() const
     {
         return std::max(delay, TESTER_RESPONSE);
     }
-    const uint32_t quanta = GetResponseQuanta(m_nominalRate);
-    if (quanta == 0)
-    {
-        Refuse("IEEE 802.3 has no PAUSE response for a link of ",
-               m_nominalRate,
-               " bit/s that is known here; set ControlDelay instead of the PauseResponse 802.3");
-    }
-    return std::max(delay, TransmissionTime(quanta * QUANTUM_BYTES, m_nominalRate));
+    const int64_t bytes = GetResponseQuanta(m_nominalRate) * QUANTUM_BYTES;
+    return std::max(delay, TransmissionTime(bytes, m_nominalRate));
 }
 
 } // namespace lossless

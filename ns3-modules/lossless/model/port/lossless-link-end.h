@@ -29,7 +29,8 @@ enum class PauseResponse
 };
 
 /// The longest response to a PAUSE that IEEE 802.3, 31B.3.7 allows.
-/// @param rate of the link (bit/s). @return quanta of 512 bit times; 0: none is known for the rate.
+/// @param rate of the link (bit/s). @return quanta of 512 bit times; of a rate that the standard
+/// lacks those of the next faster one.
 uint32_t GetResponseQuanta(uint64_t rate);
 
 /**
