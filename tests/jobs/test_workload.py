@@ -36,6 +36,8 @@ def test_rows_are_read() -> None:
     assert second.forward == (250_000, "ALL_REDUCE", "tensor", 60000)
     assert second.weights.operation is None
     assert (first.line, second.line) == (3, 4)
+    # a long word of a hostile file takes no time that grows with its square (10 minutes)
+    assert read(HEAD + "x" * 200_000 + " " + TAIL + ROWS, "w.txt").ranks == 16
 
 
 def test_groups_are_those_of_simai() -> None:

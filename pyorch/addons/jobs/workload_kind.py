@@ -103,7 +103,7 @@ def read(text: str, label: str) -> Workload:
 
 def _head(line: str, tell: Callable[..., None]) -> dict[str, int]:
     """Return the degrees of parallelism, 0 where the line does not say."""
-    policy, values = line.split(maxsplit=1)[0], dict(re.findall(r"(\w+)\s*:\s*(\S+)", line))
+    policy, values = line.split(maxsplit=1)[0], dict(re.findall(r"\b(\w+)\s*:\s*(\S+)", line))
     if policy not in POLICIES:
         tell(1, f"policy {policy!r} is not read", ", ".join(POLICIES))
     numbers = {key: _whole(values.get(key, "0")) for key in (*_DEGREES.values(), "checkpoints")}
