@@ -25,8 +25,8 @@
 /**
  * @file
  * @ingroup pffc-tests
- * PFFC: what the receiver's side says, against a second model; the order of frames, whatever is
- * said; whole networks with lost control frames; many flows; what a flow can hold.
+ * PFFC: what the receiver's side says, against a second model; whole networks with lost control
+ * frames; many flows; what a flow can hold.
  */
 
 namespace ns3
@@ -556,165 +556,6 @@ class PbuTest : public TestCase
 };
 
 /**
- * @ingroup pffc-tests
- * @brief The sender's side under every possible sequence of messages, sensible or not.
- */
-class OrderTest : public TestCase
-{
-  public:
-    OrderTest()
-        : TestCase("frames of a flow never overtake each other, whatever is paused, resumed and "
-                   "migrated when; the line is idle only while all that waits is in paused PEQs")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Gremlin::g_lose = 0;
-        Gremlin::g_delay = 0;
-        std::mt19937_64 random(21);
-        uint64_t throughPeqs = 0;
-        for (int round = 0; round < Draws(400); ++round)
-        {
-            const uint32_t n = 1 + random() % 7;
-            ObjectFactory factory("ns3::pffc::Pffc");
-            factory.Set("Peqs", UintegerValue(n));
-            factory.Set("Refresh", StringValue("0s"));
-            const uint16_t ingress = 4;
-            Pair pair(factory, ingress, round % 2 ? "RoundRobin" : "Fifo");
-            const uint32_t flows = 1 + random() % 12;
-            std::vector<uint32_t> psn(flows, 0);
-            std::vector<uint16_t> sequence(8, 0);
-            int64_t time = 0;
-            const auto messages = static_cast<int>(random() % 30);
-            for (int step = 0; step < 400; ++step)
-            {
-                // Sometimes several things at the same time.
-                time += random() % 3 ? static_cast<int64_t>(random() % 1'500'000) : 0;
-                if (static_cast<int>(random() % 100) < messages)
-                {
-                    Message message;
-                    message.cls = 3;
-                    message.opcode = static_cast<uint16_t>(STATE_OPCODE + random() % 3);
-                    message.sequence = ++sequence[3];
-                    message.queues = static_cast<uint8_t>((2U << n) - 2);
-                    message.paused = random() & message.queues;
-                    message.peq = 1 + random() % n;
-                    if (message.opcode != STATE_OPCODE)
-                    {
-                        message.nFlows = 1 + random() % FLOWS_PER_FRAME;
-                        for (auto& flow : message.flows)
-                        {
-                            flow = random() % flows;
-                        }
-                    }
-                    Say(pair, message, time);
-                    continue;
-                }
-                const uint32_t flow = random() % flows;
-                const uint32_t burst = 1 + random() % 4;
-                for (uint32_t i = 0; i < burst; ++i)
-                {
-                    const uint32_t number = psn[flow]++;
-                    const auto bytes = static_cast<uint16_t>(64 + random() % 1437);
-                    Simulator::Schedule(TimeStep(time), [&pair, flow, number, bytes] {
-                        Frame* frame = FramePool::Take();
-                        frame->cls = 3;
-                        frame->flow = flow;
-                        frame->psn = number;
-                        frame->bytes = bytes;
-                        frame->ingress = static_cast<uint16_t>(1 + flow % ingress);
-                        pair.nodes[0]->Inject(frame);
-                        CountPeqs(pair);
-                    });
-                }
-            }
-            for (int64_t look = 0; look < time; look += 5'000'000)
-            {
-                Simulator::Schedule(TimeStep(look + 1), [this, &pair, n] { LookIdle(pair, n); });
-            }
-            m_paused = 0;
-            m_peqFrames = 0;
-            Message resume;
-            resume.cls = 3;
-            resume.opcode = STATE_OPCODE;
-            resume.sequence = ++sequence[3];
-            resume.queues = static_cast<uint8_t>((2U << n) - 2);
-            Say(pair, resume, time + 1);
-            Simulator::Run();
-            throughPeqs += m_peqFrames;
-            std::vector<uint32_t> next(flows, 0);
-            for (const Frame& frame : pair.nodes[1]->m_got)
-            {
-                NS_TEST_ASSERT_MSG_EQ(frame.psn,
-                                      next[frame.flow],
-                                      "flow " << frame.flow << ", round " << round);
-                ++next[frame.flow];
-            }
-            NS_TEST_ASSERT_MSG_EQ((next == psn), true, "all went in the end, round " << round);
-        }
-        NS_TEST_ASSERT_MSG_GT(throughPeqs, 10'000, "PEQs were used");
-        NS_TEST_ASSERT_MSG_EQ(m_idle, 0, "the line is never idle while something may go");
-    }
-
-    /**
-     * @brief Let the sender hear a message.
-     *
-     * @param pair network
-     * @param message it
-     * @param time when (ps)
-     */
-    void Say(Pair& pair, const Message& message, int64_t time)
-    {
-        Simulator::Schedule(TimeStep(time), [this, &pair, message] {
-            ControlFrame control;
-            Write(message, control);
-            pair.schemes[0]->ReceiveControl(control);
-            m_paused = message.opcode == STATE_OPCODE ? message.paused : m_paused;
-        });
-    }
-
-    /**
-     * @brief Count frames in PEQs.
-     *
-     * @param pair network
-     */
-    static void CountPeqs(const Pair& pair)
-    {
-        const auto& queues = pair.nodes[0]->GetPort(0).GetQueues();
-        for (std::size_t queue = 8 + 3; queue < queues.size(); queue += 8)
-        {
-            m_peqFrames += queues[queue].GetFrames() > 0;
-        }
-    }
-
-    /**
-     * @brief If the line is idle, the DEQ must be empty. A PEQ that is not paused may wait for
-     * another that is: then it must hold frames of a flow that the other holds too, so that only
-     * the DEQ is judged.
-     *
-     * @param pair network
-     * @param n PEQs
-     */
-    void LookIdle(const Pair& pair, uint32_t n)
-    {
-        const lossless::Port& port = pair.nodes[0]->GetPort(0);
-        const int64_t sent = port.GetCounters().wireOut[3];
-        const auto& queues = port.GetQueues();
-        // Nothing is in transmission if nothing is on the way: look a largest frame later.
-        Simulator::Schedule(TimeStep(1'300'000), [this, &port, &queues, sent, n] {
-            const bool idle = port.GetCounters().wireOut[3] == sent;
-            m_idle += idle && queues[3].GetFrames() > 0 && n > 0;
-        });
-    }
-
-    static inline uint64_t m_peqFrames = 0; //!< times a PEQ was seen with frames
-    uint64_t m_idle{0};                     //!< times the line was idle and should not have been
-    uint32_t m_paused{0};                   //!< PEQs paused
-};
-
-/**
  * @brief Run until all flows have finished and what was said last has been said again, but not for
  * ever.
  *
@@ -1144,7 +985,6 @@ class FlowControlTestSuite : public TestSuite
     {
         AddTestCase(new ReceiverTest, TestCase::Duration::QUICK);
         AddTestCase(new PbuTest, TestCase::Duration::QUICK);
-        AddTestCase(new OrderTest, TestCase::Duration::QUICK);
         AddTestCase(new NetworkTest, TestCase::Duration::QUICK);
         AddTestCase(new ManyFlowsTest, TestCase::Duration::QUICK);
         AddTestCase(new HeadroomTest, TestCase::Duration::QUICK);
