@@ -62,7 +62,7 @@ FEATURES = (
     ),
     _feature("explain", 2_370, "explain cli/explain.py"),
     _feature("size", 1_445, "sizing cli/size.py"),
-    _feature("schemes, and the schema of files", 660, "catalogue cli/schemes.py"),
+    _feature("schemes, and the schema of files", 675, "catalogue cli/schemes.py"),
     _feature(
         "the pages of reference",
         460,

@@ -388,22 +388,34 @@ def is_group(name: str) -> bool:
 def render(entries: Sequence[Entry], width: int, whole: bool) -> list[str]:
     """Return the lines to print; `whole`: with what each key is, and sources.
 
-    Beside a tuned scheme the classes of its name are short: most who ask for it set few keys more.
+    Beside a tuned scheme the classes that it uses are short, and others only named: most who ask
+    for it set few keys more.
     """
     lines: list[str] = []
-    tuned = any(entry.group == LIBRARY for entry in entries)
+    tuned = [key.default or "" for one in entries if one.group == LIBRARY for key in one.keys]
+    if whole and tuned:
+        used = {name for text in tuned for name in re.findall(r'"([^"]*)"', text)}
+        others = [one for one in entries if one.group != LIBRARY and not used & {*_names(one)}]
+        entries = [one for one in entries if one not in others]
     for group in dict.fromkeys(entry.group for entry in entries):
         lines += ["", _HEADINGS[group]] if lines else [_HEADINGS[group]]
         for entry in (one for one in entries if one.group == group):
             some = whole and (entry.group == LIBRARY or not tuned)
             lines += _whole(entry, width) if some else _short(entry, width)
-            if whole and not some:
-                lines += _wrap(f"each key: `pyorch schemes {entry.other or entry.name}`", 8, width)
+    if whole and tuned:
+        more = f"; of this name, too: {', '.join(map(_spelt, others))}" if others else ""
+        lines += _wrap(
+            f"each key: `pyorch schemes CLASS`, with its name in brackets{more}", 0, width
+        )
     return lines
 
 
+def _spelt(entry: Entry) -> str:
+    return f"{entry.name} ({entry.other})" if entry.other else entry.name
+
+
 def _short(entry: Entry, width: int) -> list[str]:
-    title = f"{entry.name} ({entry.other})" if entry.other else entry.name
+    title = _spelt(entry)
     if entry.group == LIBRARY:
         return [f"    {title}: {entry.used}", *_wrap(entry.help, 8, width)]
     lines = [f"    {title}", *_wrap(entry.help, 8, width)]
@@ -416,7 +428,7 @@ def _short(entry: Entry, width: int) -> list[str]:
 
 
 def _whole(entry: Entry, width: int) -> list[str]:
-    title = f"{entry.name} ({entry.other})" if entry.other else entry.name
+    title = _spelt(entry)
     lines = [
         f"    {title}",
         *_wrap(entry.help, 8, width),

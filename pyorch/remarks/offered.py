@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from pyorch.base.units import format_rate
+from pyorch.base.units import format_rate, format_time
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.remarks.layers import Floats, Layers, Numbers
-from pyorch.traffic.base import label_of
+from pyorch.traffic.base import TrafficTable, label_of
 
 MOST_SCENES, MOST_HOSTS = 30, 2000
 """Maximum number of different traffics, and of hosts, for which loads are computed."""
@@ -18,7 +18,7 @@ _EXACT = 1 + 1e-9
 
 
 def of_offered_loads(cases: Cases) -> Iterator[Found]:
-    """Links to which random traffic of given loads offers more than their rate, on average.
+    """Links to which traffic of given loads, or incasts with a period, offer more than their rate.
 
     Routes of a [[route]] are not followed: such settings are left out.
     """
@@ -106,7 +106,13 @@ def _told(
     what = f"{' -> '.join(ends)} gets {100 * most:.0f} % of its {rate} on average from {names}"
     if over > 1:
         what += f", the most of {over:,} links above 100 %"
-    hint = "queues grow as long as it lasts, for 'load' is a share of the sources' links: "
-    full = [f"{getattr(traffic[number], 'load', 0) / most:.2g}" for number in active]
-    hint += f"at {' and '.join(full)} the link is full"
-    return what, hint, most
+    full = " and ".join(_full(traffic[number], most) for number in active)
+    return what, f"queues grow as long as it lasts: with {full} the link is full", most
+
+
+def _full(entry: TrafficTable, most: float) -> str:
+    """What of an entry would make a load 1, where it is `most` now."""
+    load, interval = getattr(entry, "load", None), getattr(entry, "interval", None)
+    if load is None and interval is not None:
+        return f"interval = {format_time(round(interval * most))}"
+    return f"load = {(load or 0) / most:.2g} (of the sources' links)"

@@ -77,6 +77,8 @@ def _by_variant(pairs: Sequence[tuple[str, str]]) -> str:
     variants: dict[str, list[str]] = {}
     for variant, value in of_variants.items():
         variants.setdefault(value, []).append(variant)
+    if len(variants) > 1:  # who is not named has none
+        variants.pop(UNSET, None)
     told = [f"{value} ({_few(names)})" for value, names in variants.items()]
     more = len(told) - _MOST_VALUES
     return "; ".join([*told[:_MOST_VALUES], *([f"… ({more} more)"] if more > 0 else [])])

@@ -409,7 +409,7 @@ class TrafficTable(Kind):
         return 1 if pairs is None else len(pairs)
 
     def offered(self, network: Topology, duration_ps: int) -> Offered | None:  # noqa: ARG002
-        """Return its mean rates if it has a `load`, else None. Canonical entries only."""
+        """Return its mean rates if it has a load or a period, else None. Canonical entries only."""
         return None
 
     def classes(self) -> set[int]:

@@ -327,7 +327,7 @@ class Incast(TrafficTable):
 
     @override
     def offered(self, network: Topology, duration_ps: int) -> Offered | None:
-        if self.load is None:
+        if self.load is None and self.interval is None:
             return None
         hosts = network.hosts
         to = np.isin(hosts, node_numbers(self.dst, network))
@@ -335,8 +335,13 @@ class Incast(TrafficTable):
         if self.src is not None:
             senders = np.isin(hosts, node_numbers(self.src, network))
         pairs = senders[:, None] & to & ~np.eye(len(hosts), dtype=bool)
-        rate = self.load * float(network.host_rates[hosts].sum(dtype=np.float64)) / to.sum()
-        return Offered(self.start, duration_ps, rate * pairs / np.maximum(pairs.sum(axis=0), 1))
+        spread = pairs / np.maximum(pairs.sum(axis=0), 1)
+        if self.load is not None:
+            rate = self.load * float(network.host_rates[hosts].sum(dtype=np.float64)) / to.sum()
+            return Offered(self.start, duration_ps, rate * spread)
+        period = self.interval or 0
+        rate = (self.degree or pairs.sum(axis=0)) * self.size * 8e12 / period
+        return Offered(self.start, self.start + self.repeat * period, rate * spread)
 
     @override
     def last_start(self) -> int:

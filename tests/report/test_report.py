@@ -1112,7 +1112,7 @@ def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
         for hosts in (3, 4)
     ]
     shown = dict(setting(specs, experiment([]).types).varying)
-    assert shown["port.control_delay"] == "unset (PFC); 1us (Fast); 55us (Slow)"
+    assert shown["port.control_delay"] == "1us (Fast); 55us (Slow)"
     assert shown["topology › hosts"] == "3, 4"
 
 

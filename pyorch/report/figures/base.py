@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
@@ -378,9 +378,16 @@ def legend_below(canvas: Canvas, *, title: str | None = None) -> None:
 
 
 def seeds_note(rows: pd.DataFrame) -> str:
-    """How many seeds the runs have: "n = 5 seeds"."""
-    count = rows["seed"].nunique()
-    return f"n = {count} seed{'s' if count != 1 else ''}"
+    """How many seeds the runs have, those of each variant: "n = 5 seeds", "n = 5 to 10 seeds"."""
+    parts = [part for _, part in rows.groupby("variant")] if "variant" in rows else [rows]
+    return seeds_text(part["seed"].nunique() for part in parts)
+
+
+def seeds_text(counts: Iterable[int]) -> str:
+    """Numbers of seeds in words: "n = 1 seed", "n = 5 to 10 seeds"."""
+    known = sorted({*counts}) or [0]
+    told = str(known[0]) if len(known) == 1 else f"{known[0]} to {known[-1]}"
+    return f"n = {told} seed{'s' if known != [1] else ''}"
 
 
 ESTIMATED = ("mean", "low", "high", "n", "of")

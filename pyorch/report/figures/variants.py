@@ -21,9 +21,10 @@ from pyorch.report.figures.base import (
     ends,
     figure,
     interval_note,
+    seeds_text,
     short_number,
 )
-from pyorch.report.quantities import AxisUnit, Scale, automatic, scale
+from pyorch.report.quantities import AxisUnit, Scale, automatic, plain_name, scale
 from pyorch.report.select import having, values_of
 from pyorch.report.style import COLOURS, label_axis, seaborn
 
@@ -99,11 +100,8 @@ class Variants(FigureModel):
             panel.set_yticks(range(len(names)), names)
             panel.set_ylim(len(names) - 0.5, -0.5)
             panel.grid(visible=False, axis="y")
-            label = metric.replace("_", " ").capitalize()
-            panel.set_xlabel(label_axis(label, shown.label))
-        seeds = sorted({int(n) for n in table["n"]})
-        count = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        return Drawn(canvas, table, [interval_note(table, f"n = {count} seeds")])
+            panel.set_xlabel(label_axis(plain_name(metric), shown.label))
+        return Drawn(canvas, table, [interval_note(table, seeds_text(map(int, table["n"])))])
 
 
 def _label_bars(axes: Axes, part: pd.DataFrame, names: list[Any], shown: Scale) -> None:
