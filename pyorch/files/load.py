@@ -300,6 +300,8 @@ class _Loader:
         return list(known.values())
 
     def _spelled(self, key: str, value: Any) -> Any:
+        if key == SCENARIO:  # a name, also where it reads as a quantity: "16 MB"
+            return value
         return canonical_param(tuple(key.split(".")), value, self.resolver.types)
 
     def _points(

@@ -983,6 +983,9 @@ def test_scenarios_are_swept_below_variants(tmp_path: Path) -> None:
     bad = MINIMAL + '[sweep.scenario.x]\nrun.duration = "1"\n'
     (told,) = complaints(tmp_path, bad)
     assert told.startswith("experiments/x.toml: sweep.scenario.x: run.duration")
+    sizes = MINIMAL + '[sweep.scenario]\n"1 MB" = {}\n"1000KB" = { run.duration = "2ms" }\n'
+    names = [point.params["scenario"] for point in load(tmp_path, sizes).points]
+    assert names == ["1 MB", "1000KB"], "names, also where they read as the same quantity"
 
 
 EACH = """
