@@ -108,19 +108,16 @@ def clean(
 
 @task(
     help={
-        "scale": "own (default, as docs/bakeoff.md has it) or full (twenty seeds, a cluster sweep)",
         "jobs": "runs at the same time; default one per core",
         "report-only": "only write the reports and the summary of what is done",
     },
     auto_shortflags=False,
 )
-def bakeoff(
-    context: Context, scale: str = "own", jobs: str = "", report_only: bool = False
-) -> None:
+def bakeoff(context: Context, jobs: str = "", report_only: bool = False) -> None:
     """Run every scheme through the same scenes (experiments/bakeoff), and sum up who wins where."""
     from tools.bakeoff import command
 
-    finish(command.bakeoff(scale, jobs, report_only))
+    finish(command.bakeoff(jobs, report_only))
 
 
 @verb

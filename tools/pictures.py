@@ -3,7 +3,7 @@
 Those of the guide are in docs/images, those of a module in its doc/figures, to be copied with it.
 
 A page shows one by its name, and `invoke report all` updates it from the study's report, if the
-report covers the study's current runs: not others (--set, --scale), nor those of another build.
+report covers the study's current runs: not others (--set), nor those of another build.
 """
 
 from __future__ import annotations

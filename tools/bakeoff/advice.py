@@ -9,8 +9,9 @@ from pydantic import Field, model_validator
 
 from pyorch.base.fields import Table
 from pyorch.base.paths import Paths
+from pyorch.report.statistics import estimate
 from tools.bakeoff.claims import Tried
-from tools.bakeoff.compare import Compared, Values, Verdict, against
+from tools.bakeoff.compare import Compared, Values, Verdict, against, few, ratio_of
 from tools.bakeoff.parts import load_part
 from tools.bakeoff.sensitivity import Turned
 
@@ -22,7 +23,6 @@ class Number(Table):
 
     A mean of a row, or its ratio to that of `over` or to the scheme's own in `over_row`, or the
     `least` value, in units of 1e9; or the ratio of a `claim` in a `scenario`.
-    With `value` and `to` it is the scheme's mean with that value of the sensitivity analysis.
     """
 
     scheme: str = ""
@@ -30,8 +30,6 @@ class Number(Table):
     over: str | None = None
     over_row: str | None = None
     least: bool = False
-    value: str | None = None
-    to: str | None = None
     claim: str | None = None
     scenario: str | None = None
 
@@ -86,7 +84,7 @@ class File(Table):
 class Said:
     """A sentence with its numbers, and what the tables do not support: grounds and claims.
 
-    left_open: its claims in scenarios in which the seeds do not decide.
+    left_open: its claims in scenarios in which the seeds do not decide, where there are several.
     """
 
     text: str
@@ -112,12 +110,12 @@ class Tables:
         return {one.row.label: one for one in self.rows}[label]
 
     def values(self, row: str, scheme: str) -> Values:
-        """Return a scheme's values in a row, by seed."""
-        return {answer.scheme: answer for answer in self.row(row).answers}[scheme].by_seed
+        """Return a scheme's values in a row, by seed: of all that it has."""
+        return {answer.scheme: answer for answer in self.row(row).answers}[scheme].own
 
-    def trial(self, one: Number | Ground) -> Turned:
+    def trial(self, one: Ground) -> Turned:
         """Return what a changed value did to the metric of the row."""
-        metric = self.row(one.row or "").row.metric
+        metric = self.row(one.row).row.metric
         key = (one.scheme, one.value or "", one.to or "", metric)
         return {(t.vary.scheme, t.vary.what, t.setting, t.metric): t for t in self.turned}[key]
 
@@ -139,8 +137,12 @@ def say(advice: Advice, tables: Tables) -> Said:
         for one in own
         if one.outcome == "holds" and _excepts(advice, one)
     ]
-    left_open = [told_of(one) for one in silent if one.outcome == "open"]
-    return Said(advice.text.format(*shown), tuple(missing), tuple(left_open))
+    left_open: dict[str, list[str]] = {}
+    for one in silent:
+        if one.outcome == "open" and one.ratio.n > 1:
+            left_open.setdefault(one.claim.says, []).append(f"{one.scenario} {one.number}")
+    told = tuple(f"{says} ({', '.join(found)})" for says, found in left_open.items())
+    return Said(advice.text.format(*shown), tuple(missing), told)
 
 
 def _excepts(advice: Advice, one: Tried) -> bool:
@@ -165,22 +167,14 @@ def _value(number: Number, tables: Tables) -> str:
         tried = {(one.claim.key, one.scenario): one for one in tables.tried}
         return tried[number.claim, number.scenario or ""].number
     row = number.row or ""
-    values = list(tables.values(row, number.scheme).values())
+    values = tables.values(row, number.scheme)
     if number.least:
-        return f"{min(values, default=float('nan')) / 1e9:.1f}"
-    if number.value is not None:
-        after = tables.trial(number).after
-        own = after.mean if after else float("nan")
-    else:
-        own = _mean(values)
+        return f"{min(values.values(), default=float('nan')) / 1e9:.1f}"
     if number.over is None and number.over_row is None:
-        return f"{own:.3g}"
-    other = tables.values(number.over_row or row, number.over or number.scheme)
-    return f"{own / _mean(list(other.values())):.2f}"
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
+        mean = estimate(values.values())
+        return f"{mean.mean:.3g}{few(mean)}"
+    ratio = ratio_of(values, tables.values(number.over_row or row, number.over or number.scheme))
+    return f"{ratio.mean:.2f}{few(ratio)}"
 
 
 def markdown(found: Sequence[Said]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,8 @@ from pyorch.base.fields import Table
 from pyorch.base.paths import Paths
 from pyorch.metrics.fields import Where
 from pyorch.report.select import matching
-from tools.bakeoff.compare import Row, Values, Verdict, against, values_by_draw
+from pyorch.report.statistics import Estimate, Nature, estimate
+from tools.bakeoff.compare import Row, Values, Verdict, against, few, ratio_of, values_by_draw
 from tools.bakeoff.parts import load_part
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ Outcome = Literal["holds", "open", "turns"]
 
 
 class Claim(Table):
-    """A sentence of the page that every scenario of `study` with these settings may turn.
+    """A sentence of the page that every scenario of its studies with these settings may turn.
 
     In `metric` a scheme is better or worse than another, or not shown to be worse, or, with `zero`,
     its value is 0 in every run. independent: as in a row of the summary.
@@ -34,7 +36,7 @@ class Claim(Table):
 
     key: str
     says: str
-    study: str
+    study: str | list[str]
     where: Where = Field(default={})
     scheme: str
     than: str = ""
@@ -49,6 +51,11 @@ class Claim(Table):
         if self.zero == bool(self.than):
             raise ValueError("give one of 'than' and 'zero'")
         return self
+
+    @property
+    def studies(self) -> list[str]:
+        """Those that it is judged in."""
+        return [self.study] if isinstance(self.study, str) else self.study
 
     @property
     def schemes(self) -> list[str]:
@@ -66,19 +73,27 @@ class Claims(Table):
 class Tried:
     """A claim in one scenario, "" where its study has none.
 
-    ratio: of the two means; for a metric that has to be 0, its mean (a share of runs if it is 0 or
-    1 in each).
+    ratio: of the two means; for a metric that has to be 0, the share of runs in which it is not.
     """
 
     claim: Claim
     scenario: str
     outcome: Outcome
-    ratio: float
+    ratio: Estimate
 
     @property
     def number(self) -> str:
-        """The ratio as text, a share in percent."""
-        return f"{100 * self.ratio:.0f} %" if self.claim.zero else f"{self.ratio:.2f}"
+        """The ratio as text, or the share in percent, with its interval."""
+        found = self.ratio
+        if not self.claim.zero:
+            return f"{found.mean:.2f}{few(found) if self.claim.independent else ''}"
+        return share_text(found)
+
+
+def share_text(found: Estimate) -> str:
+    """Return a share with its interval: "45% (23-68)"."""
+    mean, low, high = (f"{100 * one:.0f}" for one in (found.mean, found.low, found.high))
+    return f"{mean}% ({low}-{high})" if found.spread == "share" else f"{mean}%"
 
 
 def load_claims(paths: Paths) -> list[Claim]:
@@ -90,7 +105,8 @@ def all_tried(claims: Sequence[Claim], tables: Mapping[str, DataFrame]) -> list[
     """Judge all claims in all scenarios of which there are runs with a value for their schemes."""
     found = []
     for claim in claims:
-        for scenario, runs in _scenarios(matching(tables[claim.study], claim.where)):
+        tried = (_scenarios(matching(tables[one], claim.where)) for one in claim.studies)
+        for scenario, runs in itertools.chain.from_iterable(tried):
             values = {
                 name: values_by_draw(runs, name, claim.metric, claim.independent)
                 for name in claim.schemes
@@ -112,8 +128,8 @@ def judge(claim: Claim, scenario: str, values: Mapping[str, Values]) -> Tried:
     """Judge a claim. values: those of its schemes, by draw."""
     own = values[claim.scheme]
     if claim.zero:
-        mean = sum(own.values()) / len(own)
-        return Tried(claim, scenario, "turns" if any(own.values()) else "holds", mean)
+        share = estimate((float(value > 0) for value in own.values()), Nature(yes_no=True))
+        return Tried(claim, scenario, "turns" if share.mean else "holds", share)
     other = values[claim.than]
     row = Row(
         study="",
@@ -123,8 +139,7 @@ def judge(claim: Claim, scenario: str, values: Mapping[str, Values]) -> Tried:
         better=claim.better,
         independent=claim.independent,
     )
-    seeds = own.keys() & other.keys()
-    ratio = sum(own[seed] for seed in seeds) / sum(other[seed] for seed in seeds)
+    ratio = ratio_of(own, other)
     verdict = against(row, own, other)
     holds: dict[str, tuple[Verdict, ...]] = {"no worse": ("better", "open")}
     outcome: Outcome = "open" if verdict == "open" else "turns"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -32,6 +33,12 @@ REFERENCE = "PFC"
 
 Verdict = Literal["better", "worse", "open"]
 """How a scheme compares to another: better or worse by certainly more than NEGLIGIBLE, or open."""
+MANY = 20
+"""From so many seeds on a number of the page is shown without its interval,"""
+WIDE = 0.1
+"""unless that is more than this share of it to either side;"""
+LEAST = 0.005
+"""never a half width below this, as numbers have two decimals."""
 SETTING = "setting"
 """Column that the command adds to the tables of runs: what is swept besides the scheme."""
 DRAWN = "drawn"
@@ -44,7 +51,8 @@ class Row(Table):
 
     scene: rows of a scene are answered by the same traffic and together count once. independent:
     seeds draw other traffic, networks or paths; otherwise they only shift its starts, every run is
-    a draw by itself, and there is no interval. drawn: it is a column of the figure.
+    a draw by itself, and there is no interval. enough: what a flow is entitled to; more is no
+    better, as it is another flow's. drawn: it is a column of the figure.
     """
 
     study: str
@@ -55,6 +63,7 @@ class Row(Table):
     where: Where = Field(default={})
     better: Literal["lower", "higher"]
     unit: AxisUnit = "1"
+    enough: float = math.inf
     drawn: bool = False
 
 
@@ -72,7 +81,7 @@ class Answer:
     have, or each of these if the row's are not independent; infinite where something did not
     finish. ratio: to the reference, seed by seed. stuck:
     number of runs that stayed deadlocked: what they reached depends on how long they ran, so that
-    no ratio uses it.
+    no ratio uses it. own: as by_seed, over the seeds of which this scheme has all settings.
     """
 
     scheme: str
@@ -81,6 +90,7 @@ class Answer:
     ratio: Estimate
     standing: Standing = "no value"
     stuck: int = 0
+    own: Values = field(default_factory=dict)
 
     @property
     def best(self) -> bool:
@@ -129,7 +139,7 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
     they all have.
     """
     chosen = matching(runs, row.where)
-    found = {scheme: _values(chosen, scheme, row.metric) for scheme in schemes}
+    found = {scheme: _capped(_values(chosen, scheme, row.metric), row) for scheme in schemes}
     present = [values.keys() for values in found.values() if values]
     common = set.intersection(*map(set, present)) if present else set()
     missing = len(set().union(*present)) - len(common)
@@ -153,6 +163,7 @@ def compare(row: Row, runs: DataFrame, schemes: Sequence[str]) -> Compared:
             _ratio({} if stuck[scheme] else values, divisor),
             standings[scheme],
             stuck[scheme],
+            _by_draw(_whole(found[scheme]), row.independent),
         )
         for scheme, values in by_seed.items()
     ]
@@ -193,6 +204,17 @@ def _values(runs: DataFrame, scheme: str, metric: str) -> dict[tuple[int, str], 
     }
 
 
+def _capped(values: dict[tuple[int, str], float], row: Row) -> dict[tuple[int, str], float]:
+    return {key: min(value, row.enough) for key, value in values.items()}
+
+
+def _whole(values: dict[tuple[int, str], float]) -> dict[tuple[int, str], float]:
+    """Return those of seeds that have all settings."""
+    counts = Counter(seed for seed, _ in values)
+    most = max(counts.values(), default=0)
+    return {key: value for key, value in values.items() if counts[key[0]] == most}
+
+
 def values_by_draw(runs: DataFrame, scheme: str, metric: str, independent: bool) -> Values:
     """Return a scheme's values: by seed, or of each (seed, setting) if seeds draw nothing."""
     return _by_draw(_values(runs, scheme, metric), independent)
@@ -210,6 +232,33 @@ def _by_draw(values: Mapping[tuple[int, str], float], independent: bool) -> dict
 def _ratio(values: Values, reference: Values) -> Estimate:
     """Estimate the ratio to a reference that finished, with the same traffic each time."""
     return estimate(values[seed] / reference[seed] for seed in values if seed in reference)
+
+
+def ratio_of(own: Values, other: Values) -> Estimate:
+    """Estimate the ratio of two means over the seeds that both have.
+
+    Its interval is that of the paired ratio estimator (Cochran, Sampling Techniques, 6.3): of
+    own - ratio * other, over the mean of the other.
+    """
+    seeds = sorted(own.keys() & other.keys())
+    if not seeds:
+        return estimate(())
+    total = sum(other[seed] for seed in seeds)
+    ratio = sum(own[seed] for seed in seeds) / total
+    if not math.isfinite(ratio):
+        return estimate([ratio])
+    errors = estimate((own[seed] - ratio * other[seed]) * len(seeds) / total for seed in seeds)
+    half = errors.half_width
+    return Estimate(ratio, ratio - half, ratio + half, len(seeds), errors.spread)
+
+
+def few(found: Estimate) -> str:
+    """Return an interval as text, "±0.2", where there are few seeds or it is wide."""
+    half = float(f"{found.half_width:.1g}")
+    if found.n < 2:
+        return " (n=1)"
+    wide = half > WIDE * abs(found.mean)
+    return f"±{half:g}" if half >= LEAST and (found.n < MANY or wide) else ""
 
 
 def _worse(row: Row, value: float) -> float:

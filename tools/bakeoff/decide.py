@@ -9,8 +9,9 @@ from pydantic import Field
 
 from pyorch.base.fields import Table
 from pyorch.base.paths import Paths
-from tools.bakeoff.claims import Tried
-from tools.bakeoff.compare import Compared, Cost
+from pyorch.report.statistics import Estimate
+from tools.bakeoff.claims import Tried, share_text
+from tools.bakeoff.compare import Compared, Cost, few
 from tools.bakeoff.parts import load_part
 
 FILE = "experiments/bakeoff/parts/facts.toml"
@@ -58,15 +59,15 @@ def lines_of(
     buffers = {one.scheme: one.buffer for one in base}
     found = []
     for fact in facts:
-        tails = [_mean(by_label, label, fact.name) for label in TAILS]
+        tails = [_tail(by_label, label, fact.name) for label in TAILS]
         least = [_least(by_label, label, fact.name) for label in VICTIMS]
         shares = [one.ratio for one in tried if one.claim.zero and one.claim.scheme == fact.name]
-        ends = [f"{100 * bound:.0f}" for bound in (min(shares), max(shares))] if shares else []
+        ends = [min(shares, key=_mean), max(shares, key=_mean)] if shares else []
         found.append(
             [
                 fact.name,
-                ", ".join(_text(tail) for tail in tails),
-                f"{' to '.join(dict.fromkeys(ends))} %" if ends else "-",
+                ", ".join(tails),
+                " to ".join(dict.fromkeys(share_text(end) for end in ends)) or "-",
                 ", ".join(_text(value / 1e9) for value in least),
                 f"{100 * buffers[fact.name]:.0f} %" if fact.name in buffers else "-",
                 *(fact.queues, fact.state, fact.nic, fact.silicon),
@@ -79,8 +80,13 @@ def _text(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.1f}"
 
 
-def _mean(rows: dict[str, Compared], label: str, scheme: str) -> float:
-    return next((a.mean.mean for a in rows[label].answers if a.scheme == scheme), math.nan)
+def _tail(rows: dict[str, Compared], label: str, scheme: str) -> str:
+    found = next((a.mean for a in rows[label].answers if a.scheme == scheme and a.mean.n), None)
+    return f"{found.mean:.1f}{few(found)}" if found else "-"
+
+
+def _mean(found: Estimate) -> float:
+    return found.mean
 
 
 def _least(rows: dict[str, Compared], label: str, scheme: str) -> float:

@@ -45,22 +45,17 @@ _MOST = 4.0
 class Summary:
     """All that the page shows.
 
-    scale: of the scenes, "own" or a list of [set]. about: scheme -> what it is. costs: over the
-    scenes in which all schemes take part. large: over those of 128 hosts. turned: how verdicts
-    depend on values that no source settles. tried: what
-    scenarios did to claims. facts, base: what the schemes
-    need, and their costs in one scenario, for the table to decide from.
+    about: scheme -> what it is. costs: over the scenes with a cyclic dependency. turned: how
+    verdicts depend on values that no source settles. tried: what scenarios did to claims. facts,
+    base: what the schemes need, and their costs with Hadoop, for the table to decide from.
     """
 
     rows: tuple[Compared, ...]
     costs: tuple[Cost, ...]
     about: dict[str, str]
-    scale: str
     fingerprint: str
     runs: int
     planned: int
-    commands: tuple[str, ...]
-    large: tuple[Cost, ...] = ()
     turned: tuple[Turned, ...] = ()
     tried: tuple[Tried, ...] = ()
     advice: tuple[Advice, ...] = ()
@@ -403,8 +398,8 @@ COSTS = (
 )
 
 
-LARGE = (1, 2, 3, 4, 7)
-"""Which of COSTS apply to the scenes of 128 hosts, which have no cycle."""
+BASE = (1, 2, 3, 4, 7)
+"""Which of COSTS apply to Hadoop, where there is no cycle."""
 
 
 def markdown(summary: Summary) -> str:
@@ -421,12 +416,12 @@ def markdown(summary: Summary) -> str:
     lines += ["| " + " | ".join(COSTS) + " |", "|---" * len(COSTS) + "|"]
     lines += ["| " + " | ".join(cost_line(found)) + " |" for found in summary.costs]
     lines += ["", how_sure(summary), ""]
-    if summary.large:
-        heads = ["Scheme, 128 hosts", *(COSTS[n] for n in LARGE)]
+    if summary.base:
+        heads = ["Scheme, Hadoop", *(COSTS[n] for n in BASE)]
         lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-        for found in summary.large:
+        for found in summary.base:
             cells = cost_line(found)
-            lines.append("| " + " | ".join([cells[0], *(cells[n] for n in LARGE)]) + " |")
+            lines.append("| " + " | ".join([cells[0], *(cells[n] for n in BASE)]) + " |")
         lines.append("")
     if summary.turned:
         lines += ["## Changed values", "", sensitivity.markdown(summary.turned)]
@@ -451,7 +446,7 @@ def _html(summary: Summary, image: str) -> str:
         caption=caption(),
         sure=how_sure(summary),
         costs=COSTS,
-        large=(0, *LARGE),
+        base=(0, *BASE),
         turned_heads=sensitivity.HEADS,
         tried_heads=claims.HEADS,
     )

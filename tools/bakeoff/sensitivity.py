@@ -47,10 +47,10 @@ class Asked(Table):
     vary: list[Vary] = Field(min_length=1)
     excused: dict[str, str] = Field(default={})
 
-    def plan(self, overrides: Sequence[str], paths: Paths, changes: Sequence[str] = ()) -> Plan:
+    def plan(self, paths: Paths, changes: Sequence[str] = ()) -> Plan:
         """Plan the scene with changed values. Raises UserError if one cannot be set."""
         chosen = [f"run.seeds={self.seeds}", *(f"{key}={one}" for key, one in self.where.items())]
-        return make_plan(self.study, [*overrides, *chosen, *changes], paths=paths)
+        return make_plan(self.study, [*chosen, *changes], paths=paths)
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,20 @@ def where_runs(plan: Plan, where: Where) -> list[RunSpec]:
     ]
 
 
-def trials(asked: Asked, overrides: Sequence[str], paths: Paths) -> Iterator[Trial]:
+def trials(asked: Asked, paths: Paths) -> Iterator[Trial]:
     """Yield every changed value with its runs. Raises UserError if one cannot be set."""
     for vary in asked.vary:
         for name, changes in vary.settings.items():
-            plan = asked.plan(overrides, paths, changes)
+            plan = asked.plan(paths, changes)
             specs = [
                 s for s in where_runs(plan, asked.where) if vary.scheme in ("", s.params["variant"])
             ]
             yield Trial(vary, name, plan, specs)
 
 
-def run_trials(asked: Asked, overrides: Sequence[str], jobs: str, paths: Paths) -> int:
+def run_trials(asked: Asked, jobs: str, paths: Paths) -> int:
     """Run what is missing of all trials and return the exit code."""
-    every = ((one.plan, one.specs) for one in trials(asked, overrides, paths))
+    every = ((one.plan, one.specs) for one in trials(asked, paths))
     return run_missing("sensitivity", every, jobs)
 
 
@@ -141,14 +141,14 @@ def run_missing(what: str, plans: Iterable[tuple[Plan, list[RunSpec]]], jobs: st
     return code
 
 
-def all_turned(asked: Asked, overrides: Sequence[str], paths: Paths) -> list[Turned]:
+def all_turned(asked: Asked, paths: Paths) -> list[Turned]:
     """Judge all trials whose runs are done, metric by metric."""
     found: list[Turned] = []
     scene: dict[str, dict[str, dict[int, float]]] = {}
-    base = asked.plan(overrides, paths)
+    base = asked.plan(paths)
     for metric in asked.metrics:
         scene[metric] = values_of(base, where_runs(base, asked.where), metric)
-    for trial in trials(asked, overrides, paths):
+    for trial in trials(asked, paths):
         if all(spec_done(trial, spec) for spec in trial.specs):
             for metric in asked.metrics:
                 own = values_of(trial.plan, trial.specs, metric)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyorch.base.errors import Problem, UserError, one_of, suggest
+from pyorch.base.errors import Problem, UserError, one_of
 from pyorch.base.findings import Findings
 from pyorch.base.paths import Paths
 from pyorch.pipeline import make_plan
 from tools.bakeoff.advice import load_advice
-from tools.bakeoff.claims import SCENARIO, all_tried, load_claims
+from tools.bakeoff.claims import all_tried, load_claims
 from tools.bakeoff.compare import (
     BUFFER_SIZE,
     DRAWN,
@@ -35,24 +35,10 @@ if TYPE_CHECKING:
 
 GROUP = "bakeoff"
 COMMON = "parts/common.toml"
-BASE = ("bakeoff/workloads", "hadoop")
-"""Study and scenario of the buffers in the table to decide from."""
-OWN = "own"
-"""The scale that the files of the scenes have by themselves."""
+BASE = "bakeoff/hadoop"
+"""The study whose costs and buffers the tables have."""
 TWO = 2
 """Number of seeds compared to find out what a seed draws."""
-
-
-def overrides_of(scale: str, paths: Paths) -> list[str]:
-    """Return the overrides of a scale. Raises UserError if there is no such scale."""
-    from pyorch.base.reading import read_toml
-
-    common = read_toml(_home(paths) / COMMON, COMMON)
-    known = [OWN, *common.get("set", {})]
-    if scale not in known:
-        what = f"the scenes have no scale {scale!r}"
-        raise UserError([Problem("--scale", what, one_of(known), suggest(scale, known))])
-    return [] if scale == OWN else [scale]
 
 
 def _home(paths: Paths) -> Path:
@@ -77,14 +63,13 @@ def load_rows(paths: Paths) -> list[Row]:
     return table.row
 
 
-def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
+def write_summary(rows: list[Row], paths: Paths) -> Path:
     """Compare the finished runs of all scenes and write the page. Raises UserError without any."""
     tables: dict[str, DataFrame] = {}
     taking: dict[str, set[str]] = {}
     planned, fingerprint = 0, ""
-    overrides = overrides_of(scale, paths)
     for study in studies(paths):
-        plan = make_plan(study, overrides, paths=paths)
+        plan = make_plan(study, paths=paths)
         planned += len(plan.specs)
         taking[study] = {str(spec.params["variant"]) for spec in plan.specs}
         fingerprint = plan.build.fingerprint
@@ -101,41 +86,34 @@ def write_summary(rows: list[Row], scale: str, paths: Paths) -> Path:
     runs = sum(len(table) for table in tables.values())
     if not runs:
         what = "none of its runs has finished with this build"
-        raise UserError([Problem(GROUP, what, None, f"run it first: {_command(scale)}")])
+        raise UserError([Problem(GROUP, what, None, "run it first: invoke bakeoff")])
     about = schemes_of(paths)
-    everywhere = set(about)
     for study, part in taking.items():
         about |= dict.fromkeys(sorted(part - about.keys()), f"as {study} says")
     schemes = {study: [name for name in about if name in part] for study, part in taking.items()}
     compared = compare_all(rows, tables, schemes)
-    seen = [name for name in about if any((t["variant"] == name).any() for t in tables.values())]
-    done = {study: table for study, table in tables.items() if len(table)}
-    small = {one for one, table in done.items() if taking[one] >= everywhere or _cyclic(table)}
-    shared = [table for study, table in done.items() if study in small]
-    large = [table for study, table in done.items() if study not in small]
-    study, scenario = BASE
-    base = tables[study][tables[study][SCENARIO] == scenario]
+    seen = [name for name in about if _with(name, tables.values())]
+    cyclic = [table for table in tables.values() if _cyclic(table)]
+    base = tables[BASE]
     summary = Summary(
         compared,
-        tuple(cost(name, shared or list(done.values())) for name in seen),
+        tuple(cost(name, _with(name, cyclic) or list(tables.values())) for name in seen),
         about,
-        scale,
         fingerprint[:16],
         runs,
         planned,
-        (_command(scale),),
-        tuple(cost(n, large) for n in seen if any((t["variant"] == n).any() for t in large)),
-        tuple(all_turned(load_asked(paths), overrides, paths)),
+        tuple(all_turned(load_asked(paths), paths)),
         tuple(all_tried(load_claims(paths), tables)),
         tuple(load_advice(paths)),
         tuple(load_facts(paths)),
-        tuple(cost(name, [base]) for name in seen if (base["variant"] == name).any()),
+        tuple(cost(name, [base]) for name in seen if _with(name, [base])),
     )
     return write(summary, paths.results / GROUP / "summary")
 
 
-def _command(scale: str) -> str:
-    return "invoke bakeoff" + ("" if scale == OWN else f" --scale {scale}")
+def _with(name: str, tables: Iterable[DataFrame]) -> list[DataFrame]:
+    """Return the tables in which a scheme has runs."""
+    return [table for table in tables if (table["variant"] == name).any()]
 
 
 def _setting_of(spec: RunSpec) -> str:
