@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_515, "readers cli/bring.py"),
     _feature("runs for other tools", 575, "writers cli/export.py"),
-    _feature("traffic", 2_835, "traffic"),
+    _feature("traffic", 2_840, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_665, "base"),
     _feature("a run", 1_110, "run"),
@@ -51,12 +51,12 @@ FEATURES = (
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
-    _feature("figures", 4_035, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("figures", 4_045, "report/figures report/style.py report/select.py report/layout.py"),
     _feature("reports: expectations, answer, page", 3_410, "report"),
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_345,
+        3_355,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
