@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,7 @@ def docs(page: str = "", part: str = "", search: str = "") -> int:
     if page:
         name = page.removesuffix(".md").removesuffix(".rst")
         if name not in pages:
-            what, hint = f"there is no page {page!r}", suggest(name, pages)
-            raise refusal("docs", what, one_of(pages), hint)
+            name, part = _with_part(page, pages), page
         text = pages[name].text()
         if part and part != _WHOLE:
             text = _part(name, text, part)
@@ -105,10 +104,25 @@ def _contents(name: str, text: str) -> str:
     return "\n".join([text.partition("\n## ")[0], *lines, "", shows, ""])
 
 
+def _by_word(found: Iterable[str]) -> dict[str, str]:
+    """Headings by what a person types for them: route for [[route]]."""
+    return {fold(re.sub(r"[][`]", "", head)): head for head in found}
+
+
+def _with_part(wanted: str, pages: Mapping[str, Page]) -> str:
+    """Return the one page of reference with a part. Raises UserError if there is not one."""
+    word = fold(wanted.strip("[]"))
+    having = [name for name in reference_pages() if word in _by_word(_sections(pages[name].text()))]
+    if len(having) == 1:
+        return having[0]
+    hint = " or ".join(f"pyorch docs {name} {word}" for name in having) or suggest(wanted, pages)
+    raise refusal("docs", f"there is no page {wanted!r}", one_of(pages, 100), hint)
+
+
 def _part(name: str, text: str, wanted: str) -> str:
     """Return a part of a page, and which keys its kind has as every other. Raises UserError."""
     found = _sections(text)
-    by_word = {fold(re.sub(r"[][`]", "", head)): head for head in found}
+    by_word = _by_word(found)
     head = by_word.get(fold(wanted.strip("[]")))
     if head is None:
         what, hint = f"has no part {wanted!r}", suggest(wanted, by_word)

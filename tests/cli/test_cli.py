@@ -28,6 +28,7 @@ from pyorch.base.files import DiskError, storage_error
 from pyorch.base.paths import Paths, RunPaths
 from pyorch.cli import base as cli
 from pyorch.cli.listing import list_all
+from pyorch.cli.pages import docs
 from pyorch.study import Study
 from tests.forms import run_of
 from tests.inputs import ROOT, called
@@ -648,3 +649,15 @@ def test_a_damaged_run_is_named_kept_and_made_again(
     assert "small: 2 runs, 0 done" in again.stdout
     assert tree(results / "runs") == before
     assert len(list((results / "damaged").iterdir())) == 2
+
+
+def test_a_part_of_a_reference_page_is_found_by_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With or without brackets; of several pages that have it, both are named."""
+    for word in ("route", "[[route]]"):
+        assert docs(word) == 0
+        assert capsys.readouterr().out.startswith("## [[route]]\n")
+    assert docs("ring") == 2
+    told = capsys.readouterr().err
+    assert "pyorch docs topologies ring or pyorch docs traffic ring" in told
