@@ -143,9 +143,10 @@ def _credit(cases: Cases, case: Case, name: str, values: Values, link: Link) -> 
     buffer, needed = _size(values, "Buffer"), bytes_in(link.rate, gap + link.latency)
     if buffer >= needed:
         return None
-    key = cases.key(name, "Buffer")
-    what = f"{key} {format_bytes(buffer)} lasts for {100 * buffer / needed:.0f} % of the time from "
-    what += f"credit to credit (C {format_rate(link.rate)}, {rounded_time(gap)} and the feedback's "
-    what += f"{rounded_time(link.latency)}): a link carries no more than that share of its rate"
+    share = buffer / bytes_in(link.rate, max(gap, link.latency))  # a buffer a message, or a loop
+    harm = f"no more than {100 * share:.0f} % of its rate" if share < 1 else "not always its rate"
+    what = f"{cases.key(name, 'Buffer')} {format_bytes(buffer)} does not last from credit to "
+    what += f"credit (C {format_rate(link.rate)}, {rounded_time(gap)} and the feedback's "
+    what += f"{rounded_time(link.latency)}): a link carries {harm}"
     hint = f"raise it to {format_bytes(needed)} or more, or shorten {cases.key(name, 'Period')}"
     return Found(("credit", name), case, what, hint, needed / buffer)

@@ -410,7 +410,7 @@ def test_credits_that_do_not_last(paths: Paths) -> None:
         "run": Run(duration="2ms", warmup="1ms"),
     }
     (text,) = said(paths, **more)
-    share = int(re.findall(r"lasts for (\d+) %", text)[0])
+    share = int(re.findall(r"no more than (\d+) %", text)[0])
     proposed = re.findall(r"raise it to (\S+) or more", text)[0]
     assert said(paths, **more, credit={"buffer": proposed}) == []
     rates = {
@@ -420,7 +420,7 @@ def test_credits_that_do_not_last(paths: Paths) -> None:
         .sum()
         for buffer in ("300KB", proposed)
     }
-    assert rates["300KB"] / rates[proposed] == pytest.approx(share / 100, abs=0.03)
+    assert rates["300KB"] / rates[proposed] == pytest.approx(share / 100, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,6 @@ table = "flow_link"
 
 NETWORKS = {
     "fat-tree": """
-[port]
-pause_response = "ideal"
 [topology]
 kind = "fat_tree"
 k = 4
@@ -102,8 +100,6 @@ rate = "25Gbps"
 delay = "600ns"
 """,
     "unequal": """
-[port]
-pause_response = "ideal"
 [topology]
 kind = "leaf_spine"
 leaves = 3

@@ -184,7 +184,10 @@ def test_a_replay_buffer_limits_the_rate(tmp_path: Path) -> None:
         ('replay_count = 3\nnew_frames = "block"', "stops the link for ever after a flush"),
         ("max_frames = 524289", "max_frames"),
         ('ack_spacing = "200B"', "ack_spacing"),
-        ('[buffer]\nheadroom = "25KB"', "Llr: and 10402 B that the peer may still replay"),
+        (
+            '[port]\npause_response = "ideal"\n[buffer]\nheadroom = "25KB"',
+            "Llr: and 10402 B that the peer may still replay",
+        ),
     ],
 )
 def test_settings_that_cannot_work_are_refused(tmp_path: Path, keys: str, message: str) -> None:
