@@ -431,10 +431,10 @@ class ClockTest : public TestCase
             const auto rate = static_cast<uint64_t>(gigabits) * 1'000'000'000;
             NS_TEST_ASSERT_MSG_EQ(GetResponseQuanta(rate) * QUANTUM_BYTES, bytes, gigabits);
         }
-        for (const auto& [rate, quanta] : {std::pair{1e3, 1},
-                                           std::pair{33e9, 118},
-                                           std::pair{400e9 + 1, 905},
-                                           std::pair{1600e9, 905}})
+        for (const auto& [rate, quanta] : {std::pair{1e3, 1U},
+                                           std::pair{33e9, 118U},
+                                           std::pair{400e9 + 1, 905U},
+                                           std::pair{1600e9, 905U}})
         {
             NS_TEST_ASSERT_MSG_EQ(GetResponseQuanta(static_cast<uint64_t>(rate)),
                                   quanta,
