@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_265, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_275, "files setting plan.py"),
     _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_515, "readers cli/bring.py"),

@@ -194,6 +194,7 @@ def configure(simulation: Simulation, setting: Setting, seed: int) -> Topology:
     simulation.SetBufferPolicy(setting.buffer_policy)
     simulation.SetCongestionControl(setting.congestion_control)
     simulation.SetAllowLoss(run.allow_loss)
+    simulation.SetRepeats(run.repeats)
     simulation.SetStopWhenDone(bool(run.stop_when_done), run.stop_when_done == "acked")
     simulation.SetDeadlockTest(run.deadlock_test, run.stop_on_deadlock)
     if not run.oracle:

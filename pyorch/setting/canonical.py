@@ -40,7 +40,7 @@ Attributes = Mapping[str, Mapping[str, str]]
 class RunSection(Table):
     """How long a run is, and what counts as a success: [run] without its seeds."""
 
-    left_out = frozenset({"oracle"})
+    left_out = frozenset({"oracle", "repeats"})
 
     duration: Duration = Field(description="Flows start in [0, duration).")
     warmup: Time = Field(default=0, description="Metrics ignore this time.")
@@ -74,6 +74,12 @@ class RunSection(Table):
     oracle: bool = Field(
         default=True,
         description="False: deadlocks are not tracked, and pauses cost less to simulate.",
+    )
+    repeats: Literal["off", "verify", "on"] = Field(
+        default="off",
+        description="on: what a network repeats exactly, period by period, is skipped; the results "
+        "are the same bytes. verify: it is simulated, and compared with what would be skipped. "
+        "What was skipped, and what was not and why, is among the notes of a run.",
     )
 
     @model_validator(mode="after")

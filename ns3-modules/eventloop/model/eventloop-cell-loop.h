@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ns3
 {
@@ -99,6 +100,19 @@ class CellLoop : public EventLoop
     /// @param isQuiet called between windows, and now and then in one order: may cells run on their
     /// own in the next window? Null: always.
     void SetWatch(std::function<bool()> isQuiet);
+
+    /// Visit all pending events. Precondition: IsApart(); by a global event.
+    /// @param look called with the time and the Occurrence of each, or null for one of ns-3.
+    void ForEachPending(const std::function<void(int64_t, const Occurrence*)>& look) const;
+    /// Let pending events of cells happen later. Precondition: as of ForEachPending().
+    /// @param events which ones. @param by how much, in time steps.
+    void Delay(const std::unordered_set<const Occurrence*>& events, int64_t by);
+
+    /// Count events as ones that happened, or not. @param more how many.
+    void Count(int64_t more)
+    {
+        m_executed += static_cast<uint64_t>(more);
+    }
 
     /**
      * @brief While it exists, events without a place that are scheduled take one in a cell, as if

@@ -8,6 +8,7 @@
 #include "facade-arguments.h"
 #include "facade-host-faults.h"
 #include "facade-memory.h"
+#include "facade-repeats.h"
 #include "facade-run-claim.h"
 #include "facade-traffic.h"
 #include "facade-type-catalogue.h"
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <sstream>
 
 namespace ns3
@@ -61,6 +63,8 @@ class Simulation::Impl
     std::unique_ptr<observe::FabricPcapHelper> pcaps; //!< captures, or null
     bool silenced{false};                             //!< a host will pause forever
     uint32_t threads{1};                              //!< see SetThreads
+    Repeats::Mode repeatMode{Repeats::Mode::OFF};     //!< see SetRepeats
+    std::unique_ptr<Repeats> repeats;                 //!< or null
     bool cellsChosen{false};                          //!< see ChooseCells
     std::string oneCell;                              //!< why all is one cell; empty: it is not
     bool finished{false};                             //!< Finish was called
@@ -121,6 +125,10 @@ Simulation::Impl::FindThreadProblem()
     {
         obstacle = fabric->FindThreadObstacle(MayDeadlock());
     }
+    if (obstacle.empty() && repeatMode != Repeats::Mode::OFF)
+    {
+        obstacle = "run.repeats is not \"off\"";
+    }
     return obstacle.empty() ? ""
                             : "run.threads is " + std::to_string(threads) + ", but " + obstacle +
                                   ": such a run needs 1 thread";
@@ -159,6 +167,11 @@ Simulation::Impl::ChooseCells()
         if (eventloop::CellLoop::Peek() && oneCell.empty() && !isQuiet)
         {
             deadlocks->Rest();
+        }
+        if (repeatMode != Repeats::Mode::OFF && eventloop::CellLoop::Peek() && oneCell.empty())
+        {
+            repeats = std::make_unique<Repeats>(*fabric, traffic, repeatMode);
+            repeats->Begin();
         }
     }
 }
@@ -515,6 +528,20 @@ Simulation::Check() const
 }
 
 void
+Simulation::SetRepeats(const std::string& repeats)
+{
+    static const std::map<std::string, Repeats::Mode> MODES{{"off", Repeats::Mode::OFF},
+                                                            {"verify", Repeats::Mode::VERIFY},
+                                                            {"on", Repeats::Mode::ON}};
+    const auto mode = MODES.find(repeats);
+    if (mode == MODES.end())
+    {
+        Refuse("repeats are \"off\", \"verify\" or \"on\", not \"", repeats, "\"");
+    }
+    m_impl->repeatMode = mode->second;
+}
+
+void
 Simulation::SetThreads(uint32_t threads)
 {
     if (threads == 0 || threads > MOST_THREADS)
@@ -601,7 +628,11 @@ Simulation::Notes() const
 {
     m_impl->fabric->RequireBuilt("Notes");
     return m_impl->traffic.DescribeCycle() + m_impl->deadlocks->Describe() +
-           (m_impl->oneCell.empty() ? "" : "all is one cell: " + m_impl->oneCell + "\n");
+           (m_impl->oneCell.empty() ? "" : "all is one cell: " + m_impl->oneCell + "\n") +
+           (m_impl->repeats ? m_impl->repeats->Describe()
+            : m_impl->repeatMode == Repeats::Mode::OFF
+                ? ""
+                : "repeats: nothing was skipped, as all is one cell, or has no cells\n");
 }
 
 bool

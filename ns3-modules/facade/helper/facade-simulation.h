@@ -87,6 +87,10 @@ class Simulation
     /// the same bytes. Before Run, which throws where a run needs one order of time, and says why.
     /// @param threads number, from 1.
     void SetThreads(uint32_t threads);
+    /// Skip what repeats itself exactly, before the first Run.
+    /// @param repeats "off", "on", or "verify": what a skip would lead to is simulated and
+    /// compared.
+    void SetRepeats(const std::string& repeats);
 
     /// Append a FlowControl to the chain of every port.
     /// @param typeId full TypeId name.

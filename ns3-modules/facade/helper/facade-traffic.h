@@ -107,6 +107,12 @@ class Traffic
     /// @param flow its number. @return the queue pair.
     rdma::QueuePair& GetFlow(uint32_t flow) const;
 
+    /// @return all queue pairs, by flow.
+    const std::vector<Ptr<rdma::QueuePair>>& GetQueuePairs() const
+    {
+        return m_queuePairs;
+    }
+
     /// @return which nodes are one machine.
     Machines& GetMachines()
     {

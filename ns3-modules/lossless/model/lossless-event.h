@@ -8,6 +8,7 @@
 
 #include "lossless-constants.h"
 #include "lossless-refusal.h"
+#include "lossless-state-visitor.h"
 
 #include "ns3/abort.h"
 #include "ns3/default-simulator-impl.h"
@@ -100,6 +101,7 @@ class ReusableEvent : private eventloop::Occurrence
     {
     }
 
+    using Occurrence::GetPlace;
     using Occurrence::SetPlace;
 
     /// Schedule one more occurrence.
@@ -112,6 +114,13 @@ class ReusableEvent : private eventloop::Occurrence
             return;
         }
         Simulator::Schedule(TimeUntil(delay), m_function, m_object);
+    }
+
+    /// Its state is when it is pending.
+    /// @param visitor visitor.
+    void Visit(StateVisitor& visitor) const
+    {
+        visitor.Event(*this); // constant: m_object, m_function
     }
 
   private:
@@ -198,6 +207,25 @@ class EventStream : private eventloop::Occurrence
         for (uint32_t i = 0; i < m_count; ++i)
         {
             look(*m_ring[(m_first + i) & (m_size - 1)].item);
+        }
+    }
+
+    /**
+     * @brief Visit the state: the items in flight, and when they arrive.
+     *
+     * @tparam F callable with an Item&
+     * @param visitor visitor. @param look visits an item.
+     */
+    template <class F>
+    void Visit(StateVisitor& visitor, F look)
+    {
+        visitor.Event(*this); // constant: m_object; m_ring, m_size and m_first say where items lie
+        visitor.Same(m_count);
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            Arrival& arrival = m_ring[(m_first + i) & (m_size - 1)];
+            visitor.Time(arrival.time); // its key is that of its place
+            look(*arrival.item);
         }
     }
 

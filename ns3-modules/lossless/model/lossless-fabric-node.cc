@@ -369,6 +369,30 @@ FabricNode::KeepFeeds(bool kept)
     }
 }
 
+void
+FabricNode::Visit(StateVisitor& visitor)
+{
+    // Constant: m_routes, but for events of their own; m_started, m_cell; and of PortOwner m_id,
+    // m_name, m_roles. m_dropTrace is told of nothing: no frame is dropped.
+    visitor.Require(m_agents.empty(), "there are agents");
+    visitor.Require(!m_observer, "deadlocks are judged");
+    visitor.Require(!m_feeds, "bytes are mapped by egress");
+    visitor.Require(!m_packetReceiver, "packets of other stacks are sent");
+    auto& [made, taken, dropped, droppedLossless, onPurposeBytes, byCause] = m_counters;
+    visitor.Count(made);
+    visitor.Count(taken);
+    visitor.Same(dropped, droppedLossless, onPurposeBytes); // and byCause, of these
+    for (const uint8_t classes : m_silencing)
+    {
+        visitor.Same(classes);
+    }
+    m_buffer->Visit(visitor);
+    for (const auto& port : m_ports)
+    {
+        port->Visit(visitor);
+    }
+}
+
 const FeedMap*
 FabricNode::GetFeeds() const
 {

@@ -183,6 +183,9 @@ class FabricNode : public PortOwner
     /// The routes of the fabric. @return routes.
     const Routes& GetRoutes() const;
 
+    /// Visit the state. @param visitor visitor.
+    virtual void Visit(StateVisitor& visitor);
+
     /// Totals of this node. @return counters.
     const Counters& GetCounters() const;
     /// TracedCallback signature of drops.

@@ -5,6 +5,8 @@
  */
 #include "lossless-frame.h"
 
+#include "lossless-state-visitor.h"
+
 #include "ns3/abort.h"
 #include "ns3/packet.h"
 
@@ -247,6 +249,84 @@ std::vector<Share> g_shares; //!< in order of their offsets
 uint32_t g_users = 0;        //!< simulations that have frames
 
 } // namespace
+
+void
+Visit(StateVisitor& visitor, Frame& frame, const Joined* joined)
+{
+    auto& [next,
+           queued,
+           order,
+           control,
+           flow,
+           dst,
+           hash,
+           bytes,
+           ingress,
+           egress,
+           kind,
+           cls,
+           ingressClass,
+           ttl,
+           hop,
+           ecn,
+           pinned,
+           lost,
+           corrupted,
+           repeat,
+           charged,
+           paced,
+           collects,
+           truncated,
+           payload,
+           dscp,
+           egressClass,
+           src,
+           psn,
+           linkSequence,
+           word,
+           telemetry,
+           packet,
+           scheme] = frame; // all of it: another field would not compile
+    const bool isData = kind == FrameKind::DATA;
+    visitor.Require(isData || kind == FrameKind::ACK, "a frame is neither data nor an ACK");
+    visitor.Require(!control && !telemetry && !packet && !paced && !lost, "a frame is special");
+    visitor
+        .Same(flow, dst, hash, bytes, ingress, egress, static_cast<int>(kind), cls, ingressClass);
+    visitor.Same(ttl, hop, ecn, pinned, corrupted, repeat, charged, collects, truncated, payload);
+    visitor.Same(dscp, egressClass, src, linkSequence);
+    for (const uint8_t byte : scheme)
+    {
+        visitor.Same(byte);
+    }
+    if (joined)
+    {
+        visitor.Time(queued);
+        visitor.Same(joined->before - order);
+        order += joined->after - joined->before;
+    }
+    if (isData)
+    {
+        visitor.Packet(flow, psn);
+        visitor.Same(word[0], word[1]);
+    }
+    else
+    {
+        visitor.Same(psn);
+        visitor.Packet(flow, word[0]);
+        visitor.Packet(flow, word[1]);
+    }
+    static_cast<void>(next); // that of the list
+}
+
+void
+FrameFifo::Visit(StateVisitor& visitor, const Joined* joined)
+{
+    visitor.Same(m_frames); // m_bytes follows, m_tail is the last one
+    for (Frame* frame = m_head; frame; frame = frame->next)
+    {
+        lossless::Visit(visitor, *frame, joined);
+    }
+}
 
 void
 Telemetry::Assign(const Telemetry& other)

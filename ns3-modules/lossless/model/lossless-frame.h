@@ -23,6 +23,8 @@ class Packet;
 namespace lossless
 {
 
+class StateVisitor;
+
 /// What a frame carries.
 enum class FrameKind : uint8_t
 {
@@ -174,6 +176,19 @@ struct alignas(64) Frame
     SchemeBytes scheme{};           //!< 0 in a new frame; each scheme has its share, and may
                                     //!< write to it when it is given a frame that is not const
 };
+
+/// Number of frames that have joined egress queues of a port, as a StateVisitor found and left it.
+struct Joined
+{
+    uint64_t before; //!< it found
+    uint64_t after;  //!< it left
+};
+
+/// Visit the state of a frame.
+/// @param visitor visitor. @param frame the frame.
+/// @param joined of its port, in whose egress queues it waits; null: it is on a wire, or in a queue
+/// in which it does not matter when it came.
+void Visit(StateVisitor& visitor, Frame& frame, const Joined* joined);
 
 /**
  * @ingroup lossless
@@ -332,6 +347,9 @@ class FrameFifo
     {
         return m_frames;
     }
+
+    /// Visit the state. @param visitor visitor. @param joined see Visit of a frame.
+    void Visit(StateVisitor& visitor, const Joined* joined);
 
   private:
     Frame* m_head{nullptr}; //!< first

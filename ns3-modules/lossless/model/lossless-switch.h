@@ -50,6 +50,7 @@ class Switch : public FabricNode
     void Inject(Frame* frame) override;
     void NotifyLink(Port& port, bool up) override;
     uint64_t CountHeld() const override;
+    void Visit(StateVisitor& visitor) override;
 
   protected:
     void DoDispose() override;

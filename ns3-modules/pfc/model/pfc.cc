@@ -278,6 +278,13 @@ Pfc::NotifyLink(bool up)
     }
 }
 
+bool
+Pfc::IsAtRest() const
+{
+    // A refresh or an end that is still pending does nothing. A derived scheme speaks for itself.
+    return m_off == 0 && m_paused == 0 && GetInstanceTypeId() == GetTypeId();
+}
+
 void
 Pfc::Report(lossless::Summary& summary) const
 {

@@ -37,7 +37,8 @@ namespace pfc
  */
 class Pfc : public lossless::FlowControl,
             public lossless::XoffListener,
-            public lossless::DeadlockModel
+            public lossless::DeadlockModel,
+            public lossless::Resting
 {
   public:
     /// What ends a pause.
@@ -64,6 +65,8 @@ class Pfc : public lossless::FlowControl,
     bool ReceiveControl(const lossless::ControlFrame& control) override;
     void NotifyLink(bool up) override;
     void Report(lossless::Summary& summary) const override;
+
+    bool IsAtRest() const override;
 
   protected:
     /// Obey: called when the pause of a class begins and when it ends. A derived scheme may obey in

@@ -6,6 +6,8 @@
 #ifndef RDMA_ARRIVALS_H
 #define RDMA_ARRIVALS_H
 
+#include "ns3/lossless-state-visitor.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +80,14 @@ class Arrivals
             m_kept->pop_front();
         }
         return m_kept && !m_kept->empty() && m_kept->front();
+    }
+
+    /// Visit the state. @param visitor visitor. @param flow its flow.
+    void Visit(lossless::StateVisitor& visitor, uint32_t flow)
+    {
+        visitor.Packet(flow, m_expected);
+        visitor.Packet(flow, m_seen);
+        visitor.Require(!m_kept || m_kept->empty(), "packets are out of order");
     }
 
   private:

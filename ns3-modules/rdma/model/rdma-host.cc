@@ -543,6 +543,40 @@ Host::CountHeld() const
            (m_pipeline ? m_pipeline->CountHeld() : 0);
 }
 
+void
+Host::Visit(lossless::StateVisitor& visitor)
+{
+    // Constant: m_queuePairs, m_linkCallback, m_largestFrame, m_latency, m_ackDelay, m_cnpDelay,
+    // m_ackClass, m_cnpClass, m_sendInterval, m_queuePairBurst, m_receiveInterval, m_source,
+    // m_receiveRate. m_progress and m_nextTake stay.
+    visitor.Require(m_direct && !m_pipeline, "NICs have a latency, or a rate of packets");
+    visitor.Require(m_pacingJitter == 0 && !m_random, "flows are paced");
+    visitor.Require(m_timerAt == NEVER && m_timed.empty(), "flows are paced"); // m_timer is idle
+    visitor.Require(!m_takesTime && !m_serving && m_received.IsEmpty(),        // and m_served
+                    "a host receives slowly");
+    visitor.Require(m_inbound.GetCount() + m_outbound.GetCount() + m_outboundAcks.GetCount() +
+                            m_outboundCnps.GetCount() ==
+                        0,
+                    "NICs have a latency, or a rate of packets");
+    for (const Line& line : m_parked)
+    {
+        visitor.Require(!line.head, "flow controls choose among the frames of ports");
+    }
+    for (const Line& line : m_readyLines)
+    {
+        const auto& [head, tail, served] = line; // all of it: another field would not compile
+        visitor.Same(served);                    // tail is the last one
+        for (SendQueue* queue = head; queue; queue = queue->GetListing().next)
+        {
+            visitor.Same(queue->GetConnection().GetFlow());
+        }
+        visitor.Same(-1);
+    }
+    visitor.Note(m_delivered.last);
+    visitor.Count(m_delivered.bytes);
+    FabricNode::Visit(visitor);
+}
+
 QueuePair*
 Host::FindSender(uint32_t flow) const
 {

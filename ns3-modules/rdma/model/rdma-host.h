@@ -107,6 +107,7 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     void Receive(lossless::Frame* frame, lossless::Port& ingress) override;
     void Inject(lossless::Frame* frame) override;
     uint64_t CountHeld() const override;
+    void Visit(lossless::StateVisitor& visitor) override;
 
     /// A queue pair that sends from here.
     /// @param flow its number.

@@ -196,6 +196,27 @@ LossRecovery::Skip(uint64_t packets)
 }
 
 void
+LossRecovery::Visit(lossless::StateVisitor& visitor, uint32_t flow, bool hasWindow, int64_t now)
+{
+    // Constant: m_settings, m_owner. m_look is an event of its own, and none of the path: it is
+    // pending at m_lookAt, which an answer brings forward only if it is far away.
+    visitor.Require(!m_failed && m_retries == 0, "a timeout has expired");
+    visitor.Require(m_lookAt == NEVER || m_lookAt - now <= m_settings.GetShortTimeout(),
+                    "an answer may bring forward a timeout");
+    // Without a window it matters only when all is acknowledged which packet is the first.
+    visitor.Follow(flow, m_first, !hasWindow && m_first < m_next, NEVER);
+    visitor.Packet(flow, m_next);
+    visitor.Packet(flow, m_highest);
+    visitor.Require(m_next == m_highest, "packets are sent again");
+    visitor.Note(m_progress);
+    visitor.Alarm(m_lookAt);
+    if (m_scoreboard)
+    {
+        m_scoreboard->Visit(visitor, flow);
+    }
+}
+
+void
 LossRecovery::LookAt(int64_t time, int64_t now)
 {
     m_lookAt = time;

@@ -180,6 +180,9 @@ class LossRecovery
     /// All packets have arrived by another way.
     /// @param packets number of packets.
     void Skip(uint64_t packets);
+    /// Visit the state. @param visitor visitor. @param flow its flow.
+    /// @param hasWindow whether packets wait for answers. @param now ps.
+    void Visit(lossless::StateVisitor& visitor, uint32_t flow, bool hasWindow, int64_t now);
 
   private:
     /// Retransmit if there was no progress for too long.

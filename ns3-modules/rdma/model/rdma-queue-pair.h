@@ -216,6 +216,9 @@ class QueuePair : public Connection, public RecoverySettings
         return GetCarrying().m_send.IsDone();
     }
 
+    /// Visit the state of its ends, if they send or wait. @param visitor visitor. @param now ps.
+    void Visit(lossless::StateVisitor& visitor, int64_t now);
+
     /// TracedCallback signature of the rate.
     /// @param flow number. @param rate bit/s on the wire; 0: the message is acknowledged.
     typedef void (*RateCallback)(uint32_t flow, uint64_t rate);

@@ -143,6 +143,22 @@ ReceiveQueue::Receive(const Frame& frame)
     }
 }
 
+void
+ReceiveQueue::Visit(lossless::StateVisitor& visitor)
+{
+    // Constant: m_recovery, m_host, but for events of their own; m_ackEvery, m_reorderWindow.
+    visitor.Require(!m_control, "flows have a congestion control");
+    m_arrivals.Visit(visitor, m_connection.GetFlow());
+    visitor.Follow(m_connection.GetFlow(), m_unanswered, true, m_ackEvery - 1);
+    visitor.Same(m_unansweredEcn, m_gapKnown, m_finished, m_counters.size());
+    for (std::size_t message = m_finished; message < m_counters.size(); ++message)
+    {
+        auto& [finish, delivered, reordered, distance, cnpsSent, missed] = m_counters[message];
+        visitor.Count(delivered);
+        visitor.Same(finish, reordered, distance, cnpsSent, missed);
+    }
+}
+
 bool
 ReceiveQueue::FinishMessages()
 {

@@ -82,6 +82,9 @@ class ReceiveQueue
     /// @param summary the summary.
     void Report(lossless::Summary& summary) const;
 
+    /// Visit the state, after that of the sender. @param visitor visitor.
+    void Visit(lossless::StateVisitor& visitor);
+
     /// @return the next packet in order.
     uint64_t GetExpected() const
     {

@@ -6,6 +6,8 @@
 #ifndef RDMA_SCOREBOARD_H
 #define RDMA_SCOREBOARD_H
 
+#include "ns3/lossless-state-visitor.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +126,20 @@ class Scoreboard
             MarkMissing(first + 1);
         }
         Skip();
+    }
+
+    /// Visit the state: nothing is lost. @param visitor visitor. @param flow its flow.
+    void Visit(lossless::StateVisitor& visitor, uint32_t flow)
+    {
+        visitor.Require(m_truncated.empty() && m_lostEnd <= m_first && m_recoveryEnd <= m_first,
+                        "packets are out of order");
+        visitor.Packet(flow, m_first);
+        visitor.Packet(flow, m_next);
+        visitor.Same(m_packets.size(), m_lostEnd, m_recoveryEnd);
+        for (const State state : m_packets)
+        {
+            visitor.Same(static_cast<int>(state));
+        }
     }
 
   private:

@@ -299,6 +299,46 @@ SendQueue::NotifyFailure()
     Reconsider();
 }
 
+int64_t
+SendQueue::CountAhead() const
+{
+    constexpr int64_t MANY = 1LL << 40;
+    const uint64_t next = m_recovery.GetNext();
+    const std::size_t message = m_connection.GetMessageOf(m_recovery.GetFirst());
+    if (m_recovery.GetFirst() >= m_connection.GetPackets())
+    {
+        return MANY; // it waits for a message, and sends nothing until then
+    }
+    if (next >= m_connection.GetPackets() || m_connection.GetMessageOf(next) != message)
+    {
+        return -1;
+    }
+    const uint64_t last = m_connection.GetRange(message).second - 1;
+    return static_cast<int64_t>(std::min<uint64_t>(last - next, MANY));
+}
+
+void
+SendQueue::Visit(lossless::StateVisitor& visitor, int64_t now)
+{
+    // Constant: m_host, but for events of their own; m_rateTrace, m_rateChange, m_window.
+    visitor.Require(!m_control && !m_measures, "flows have a congestion control");   // no m_meter
+    visitor.Require(!m_paced && !m_inPort && m_holdUntil <= now, "flows are paced"); // no m_limiter
+    visitor.Require(m_connection.GetDemand().on == 0, "flows come and go");
+    const auto& [next, timedAt, reopened, listed] = m_listing; // next is the host's
+    visitor.Require(timedAt == NEVER && reopened == lossless::ANY_QUEUE, "flows are paced");
+    const uint32_t flow = m_connection.GetFlow();
+    visitor.Begin(flow, m_recovery.GetNext());
+    visitor.Same(m_connection.GetPackets(), listed, m_holdUntil, m_started, m_traced);
+    visitor.Same(m_acknowledged, m_counters.size());
+    m_recovery.Visit(visitor, flow, m_window > 0, now);
+    for (std::size_t message = m_acknowledged; message < m_counters.size(); ++message)
+    {
+        auto& [acked, sent, retransmitted, timeouts, nacks, cnps] = m_counters[message];
+        visitor.Count(sent);
+        visitor.Same(acked, retransmitted, timeouts, nacks, cnps);
+    }
+}
+
 void
 SendQueue::FinishMessages(int64_t now)
 {

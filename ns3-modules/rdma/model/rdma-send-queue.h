@@ -136,6 +136,20 @@ class SendQueue : public Sender, private LossRecovery::Owner
         return message < m_counters.size() ? m_counters[message] : Counters{};
     }
 
+    /// How many packets may follow before the last one of the message that it sends.
+    /// @return count, at most 2^40, which stands for more than there are; -1: answers of an earlier
+    /// message are outstanding.
+    int64_t CountAhead() const;
+
+    /// Does it send, or wait for answers or messages? @return true if it has state.
+    bool IsLive() const
+    {
+        return IsSending();
+    }
+
+    /// Visit the state. @param visitor visitor. @param now ps.
+    void Visit(lossless::StateVisitor& visitor, int64_t now);
+
     /// @return its place in the lists of its host.
     Listing& GetListing()
     {

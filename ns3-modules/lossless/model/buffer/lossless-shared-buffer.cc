@@ -242,6 +242,17 @@ SharedBuffer::StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rest
     return ResumeLevel(Index(port, cls), own) < pool;
 }
 
+bool
+SharedBuffer::StaysOn(int64_t used, int64_t queue) const
+{
+    // With private parts it depends on the order what is charged to them.
+    const auto owns = [](const Parts& parts) { return parts.own > 0; };
+    const int64_t free = m_sharedSize - used;
+    const int64_t xoff =
+        m_threshold == Threshold::STATIC ? m_xoff : BufferPolicy::Threshold(m_alphaFixed, free);
+    return free >= 0 && queue <= xoff && std::none_of(m_parts.begin(), m_parts.end(), owns);
+}
+
 int64_t
 SharedBuffer::GetXoff(uint16_t port, uint8_t cls) const
 {

@@ -63,6 +63,7 @@ class SharedBuffer : public BufferPolicy
     int64_t GetOwn(uint16_t port, uint8_t cls) const override;
     int64_t GetRoom(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
+    bool StaysOn(int64_t used, int64_t queue) const override;
 
     /// The Xoff threshold on the shared bytes of a queue.
     /// @param port ingress port. @param cls class. @return bytes.

@@ -7,6 +7,7 @@
 
 #include "ns3/assert.h"
 #include "ns3/double.h"
+#include "ns3/lossless-state-visitor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -99,6 +100,31 @@ int64_t
 BufferPolicy::GetRoom(uint16_t port, uint8_t cls) const
 {
     return std::max({GetOwn(port, cls), GetHeadroom(port, cls), m_sharedSize});
+}
+
+bool
+BufferPolicy::StaysOn(int64_t /* used */, int64_t /* queue */) const
+{
+    return false;
+}
+
+void
+BufferPolicy::Visit(StateVisitor& visitor) const
+{
+    // Constant: m_size, m_cellSize, m_lossyPool, m_sharedSize, m_demands, m_losslessClasses,
+    // m_lossyAlpha, m_lossyAlphaFixed. m_peak and m_peakQueue depend on the order of what happens
+    // at a time, and are not state; m_peakHeadroom stays, as m_turnedOff and m_resumed stay empty.
+    for (const Usage& usage : m_usage)
+    {
+        const auto& [priv, shared, headroom, off] = usage;
+        visitor.Require(!off && headroom == 0, "a pause is in force");
+        visitor.Same(priv, shared);
+    }
+    for (const int64_t bytes : m_lossy)
+    {
+        visitor.Same(bytes);
+    }
+    visitor.Same(m_sharedUsed, m_headroomUsed, m_lossyUsed, m_used);
 }
 
 std::string

@@ -22,6 +22,8 @@ namespace ns3
 namespace lossless
 {
 
+class StateVisitor;
+
 /**
  * @ingroup lossless
  * @brief Manages a node's packet buffer: decides which frames are admitted, and which upstreams are
@@ -130,6 +132,21 @@ class BufferPolicy : public Object
      * @return true if so; false for a queue that is ON.
      */
     virtual bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const = 0;
+
+    /// With all queues ON, would they stay so however much of this is admitted first?
+    /// @param used most bytes of the buffer. @param queue most bytes of a queue.
+    /// @return false, by default: it is not known.
+    virtual bool StaysOn(int64_t used, int64_t queue) const;
+    /// Visit the state: all queues are ON. @param visitor visitor.
+    void Visit(StateVisitor& visitor) const;
+
+    /// Raise the peaks of the total and of a lossless queue.
+    /// @param used of the total (B). @param queue of the queue (B).
+    void RaisePeaks(int64_t used, int64_t queue)
+    {
+        m_peak = std::max(m_peak, used);
+        m_peakQueue = std::max(m_peakQueue, queue);
+    }
 
     /// Is a class lossless?
     /// @param cls class. @return true if so.

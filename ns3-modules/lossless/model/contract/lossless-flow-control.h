@@ -94,6 +94,20 @@ class FlowControl : public Object
 
 /**
  * @ingroup lossless
+ * @brief Role of a flow control that knows when it does nothing. A network whose flow controls all
+ * are at rest may skip what repeats; one with a flow control without this role skips nothing.
+ */
+class Resting
+{
+  public:
+    virtual ~Resting() = default;
+    /// Is none of its pauses in force, on either side, and will nothing of its own happen until the
+    /// buffer or a control frame causes it, whatever the time is then? @return true if so.
+    virtual bool IsAtRest() const = 0;
+};
+
+/**
+ * @ingroup lossless
  * @brief Role of a flow control that counts the bytes that arrive by its port and depart again.
  */
 class ByteObserver

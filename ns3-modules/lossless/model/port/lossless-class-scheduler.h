@@ -9,6 +9,7 @@
 #include "lossless-egress-queue.h"
 
 #include "ns3/lossless-constants.h"
+#include "ns3/lossless-state-visitor.h"
 
 #include <algorithm>
 #include <array>
@@ -89,6 +90,16 @@ class ClassScheduler
             return SelectFifo(classes, queues, selectOf);
         }
         return -1;
+    }
+
+    /// Visit the state. @param visitor visitor.
+    void Visit(StateVisitor& visitor) const
+    {
+        visitor.Same(m_turn, m_fresh); // constant: m_service, m_strict, m_quanta
+        for (const int64_t deficit : m_deficit)
+        {
+            visitor.Same(deficit);
+        }
     }
 
   private:

@@ -131,6 +131,9 @@ class EgressQueue
         return m_ingresses;
     }
 
+    /// Visit the state. @param visitor visitor. @param joined see Visit of a frame.
+    void Visit(StateVisitor& visitor, const Joined& joined);
+
     /// Its class. @return 0..7 or CONTROL_CLASS.
     uint8_t GetClass() const
     {

@@ -580,6 +580,35 @@ Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choo
     return taken;
 }
 
+void
+EgressQueue::Visit(StateVisitor& visitor, const Joined& joined)
+{
+    visitor.Require(!m_lanes, "ports serve their ingress ports in turn");
+    visitor.Same(m_ingresses, m_counted); // constant: m_cls
+    m_fifo.Visit(visitor, &joined);
+}
+
+void
+Egress::Visit(StateVisitor& visitor)
+{
+    // Constant: m_node, m_port, m_source, m_sentListeners, m_trace, m_index, m_overhead,
+    // m_orderModels, m_firmGates. m_wakeTime is valid only while a frame is chosen.
+    visitor.Require(m_gates.empty() && m_selectors.empty() && m_own.empty(),
+                    "flow controls choose among the frames of ports");
+    visitor.Require(!m_rates && !m_ring && m_sentListeners.empty(), "ports have rates or sources");
+    visitor.Same(m_offered);
+    m_ready.Visit(visitor);
+    m_scheduler.Visit(visitor);
+    m_holds.Visit(visitor);
+    Joined joined{m_joined, 0};
+    visitor.Count(m_joined);
+    joined.after = m_joined;
+    for (EgressQueue& queue : m_queues)
+    {
+        queue.Visit(visitor, joined);
+    }
+}
+
 int64_t
 Egress::GetBytes(uint8_t cls) const
 {

@@ -233,6 +233,8 @@ class Egress
     int64_t GetBytes(uint8_t cls) const;
     /// @return number of frames in all queues.
     uint64_t CountFrames() const;
+    /// Visit the state. @param visitor visitor.
+    void Visit(StateVisitor& visitor);
 
   private:
     class OwnQueues;

@@ -98,6 +98,21 @@ FlowControlChain::ReceiveControl(const ControlFrame& control) const
 }
 
 void
+FlowControlChain::Visit(StateVisitor& visitor) const
+{
+    // Constant: m_xoffListeners, m_deadlockModels, m_hasUnjudgedGate, m_started.
+    visitor.Require(m_byteObservers.empty(), "a flow control counts bytes");
+    visitor.Require(!HasReasons(), "a pause is in force"); // m_reasons
+    visitor.Same(m_ignored);
+    for (const auto& member : m_members)
+    {
+        const auto* resting = dynamic_cast<const Resting*>(PeekPointer(member));
+        visitor.Require(resting, "a flow control does not say when it rests");
+        visitor.Require(!resting || resting->IsAtRest(), "a pause is in force");
+    }
+}
+
+void
 FlowControlChain::NotifyLink(bool up) const
 {
     for (const auto& member : m_members)

@@ -109,6 +109,8 @@ class FlowControlChain
     /// The link went down or came up.
     /// @param up true: up.
     void NotifyLink(bool up) const;
+    /// Visit the state: all are at rest. @param visitor visitor.
+    void Visit(StateVisitor& visitor) const;
 
   private:
     std::vector<ByteObserver*> m_byteObservers;   //!< of the members

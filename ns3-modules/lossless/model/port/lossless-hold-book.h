@@ -8,6 +8,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/lossless-constants.h"
+#include "ns3/lossless-state-visitor.h"
 
 #include <algorithm>
 #include <array>
@@ -176,6 +177,19 @@ class HoldBook
             time += GetPausedTime(cls, now);
         }
         return time;
+    }
+
+    /// Visit the state: nothing is held back, and what was before stays. @param visitor visitor.
+    void Visit(StateVisitor& visitor) const
+    {
+        visitor.Require(m_held == 0 && m_withheld == 0, "a pause is in force");
+        visitor.Same(m_withheldTime, m_wasBlocked); // constant: m_gated
+        for (const Holds& holds : m_holds)
+        {
+            const auto& [pauses, blocked, since, time, until, withheldSince] = holds;
+            visitor.Require(pauses == 0, "a pause is in force");
+            visitor.Same(blocked, since, time, until, withheldSince);
+        }
     }
 
   private:

@@ -353,6 +353,19 @@ class Port : public LinkEnd
     /// Frames in its queues, kept to be repeated, and on the wire towards it, MAC frames not
     /// counted. @return count.
     uint64_t CountHeld() const;
+
+    /// Frames that wait to be sent, MAC frames not counted. @return count.
+    uint64_t CountWaiting() const;
+
+    /// Visit the state. @param visitor visitor.
+    void Visit(StateVisitor& visitor);
+
+    /// @return where frames arrive.
+    eventloop::Place GetArrivalPlace() const;
+
+    /// @return where transmissions end.
+    eventloop::Place GetEndPlace() const;
+
     /// TracedCallback signature of pauses.
     /// @param port the port. @param cls class. @param on whether it is paused.
     typedef void (*PauseCallback)(const Port& port, uint8_t cls, bool on);

@@ -8,6 +8,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/lossless-constants.h"
+#include "ns3/lossless-state-visitor.h"
 
 #include <array>
 #include <cstdint>
@@ -155,6 +156,20 @@ class ReadySet
     bool MayAsk(uint16_t queue) const
     {
         return m_own[queue % N_CLASSES].blocks == 0 || m_queues[queue].ignored;
+    }
+
+    /// Visit the state. @param visitor visitor.
+    void Visit(StateVisitor& visitor) const
+    {
+        visitor.Same(m_active, m_open);
+        for (const Queue& queue : m_queues)
+        {
+            visitor.Same(queue.blocks, queue.ignored, queue.filled, queue.active);
+        }
+        for (const Own& own : m_own)
+        {
+            visitor.Same(own.active, own.exempt, own.blocks);
+        }
     }
 
   private:
