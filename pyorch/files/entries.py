@@ -211,10 +211,10 @@ def _check_filter(
             findings.add((*path, key), what, allowed, suggest(key, varied))
             continue
         values = [str(entry) for entry in varied[key]]
-        folded = {entry.lower(): entry for entry in values}
+        known = {text.lower() for entry in values for text in (entry, _spelling(entry))}
         for one in value if isinstance(value, list) else [value]:
             wanted = _spelling(one)
-            if wanted not in values and wanted.lower() not in folded:
+            if wanted.lower() not in known:
                 what = f"no run has {key} = {one!r}"
                 findings.add((*path, key), what, one_of(values), suggest(wanted, values))
 

@@ -229,7 +229,7 @@ dst = "h2"
             "experiments/x.toml: run.drian: unknown key 'drian'\n    allowed: "
             "duration, warmup, drain, "
             "allow_loss, stop_when_done, deadlock_test, stop_on_deadlock, simulator, "
-            "oracle, seeds, time_limit, threads\n"
+            "oracle, repeats, seeds, time_limit, threads\n"
             "    hint: did you mean 'drain'?"
         ),
         (
