@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from pyorch.base.errors import suggest
+from pyorch.base.errors import fold, suggest
 from pyorch.base.findings import Findings
 from pyorch.base.paths import default_paths
 from pyorch.base.units import MAX_TIME, shortest
@@ -181,7 +181,9 @@ class Resolver:
         Without the types: all sections, as they are written.
         """
         if self.types is None:
-            return {key: as_written(data) for key, data in document.items() if key not in KEYS}
+            written = {key: as_written(data) for key, data in document.items() if key not in KEYS}
+            port = obeying_as_written(written.pop("port", {}))
+            return {**written, "port": port} if port else written
         of_ports_and_nodes = ("flow_control", "agents", "host_agents")
         used = {name for key in of_ports_and_nodes for name in schemes[key]}
         used.update(schemes[key] for key in DEFAULTS)
@@ -296,6 +298,13 @@ class Resolver:
             findings.add((key,), f"{len(lists[key])} entries", f"at most {MAX_ENTRIES}", hint)
             lists[key] = lists[key][:1]
         return lists
+
+
+def obeying_as_written(port: Mapping[str, str]) -> dict[str, str]:
+    """Return a section [port] of JSON values as `obeying` has it: with its rule, unless ideal."""
+    rest = {key: text for key, text in port.items() if key != "pause_response"}
+    text = port.get("pause_response", json.dumps(usual_response(port)))
+    return rest if fold(str(json.loads(text))) == fold(IDEAL) else {**rest, "pause_response": text}
 
 
 def obeying(types: Catalogue, port: Mapping[str, str]) -> dict[str, str]:

@@ -328,11 +328,16 @@ def test_a_misspelt_table_is_told_before_the_modules_are_known(tmp_path: Path) -
 
 
 def test_without_a_schema_attributes_are_left_alone(tmp_path: Path) -> None:
-    """Sections of C++ objects stay as they are written, everything else is checked."""
+    """Sections of C++ objects stay as written, but ports have the rule by which they obey."""
     text = MINIMAL + "[whatever]\nkey = 3\n"
-    assert form(load(tmp_path, text, schema=None).points[0])["attributes"] == {
-        "whatever": {"key": "3"}
-    }
+    for port, obeys in (
+        ("", {"pause_response": '"802.3"'}),
+        ('[port]\npause_response = "ideal"\n', {}),
+        ('[port]\ncontrol_delay = "1us"\n', {"control_delay": '"1us"'}),
+    ):
+        found = form(load(tmp_path, text + port, schema=None).points[0])["attributes"]
+        assert found.pop("port", {}) == obeys
+        assert found == {"whatever": {"key": "3"}}
     told = complaints(tmp_path, "whatever = 3\n" + MINIMAL, schema=None)
     assert told[0].startswith("experiments/x.toml: whatever: unknown key 'whatever'")
 
