@@ -224,6 +224,7 @@ def test_everything_in_a_spec_reaches_the_simulation(tmp_path: Path) -> None:
         ("SetBufferPolicy", "ns3::b::Policy"),
         ("SetCongestionControl", "ns3::c::Control"),
         ("SetAllowLoss", True),
+        ("SetRepeats", "off"),
         ("SetStopWhenDone", False, False),
         ("SetDeadlockTest", 100, True),
         ("AddNodes", [0, 0, 0, 1], "h0\nh1\nh2\ns0", 4, ["uint8"]),
