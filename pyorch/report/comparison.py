@@ -51,8 +51,9 @@ class Comparison:
 
     @property
     def upright(self) -> bool:
-        """Whether metrics go down the page: more metrics than variants fit its width."""
-        return len(self.heads) > len(self.rows) + 1 and self.heads[0] == "variant"
+        """Whether metrics go down the page: where they are more than what alone varies."""
+        only_one = all(len(texts) == 1 for texts, _ in self.rows)
+        return only_one and len(self.heads) > len(self.rows) + 1
 
     @property
     def marked(self) -> bool:

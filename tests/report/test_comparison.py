@@ -157,3 +157,11 @@ def test_metrics_without_a_value_and_those_that_do_not_fit_are_named() -> None:
     ]
     assert found.upright
     assert not compared({"A": BASE, "B": BASE}).upright
+    swept = ReportData(
+        None, pd.DataFrame([{**row, "k": k} for row in rows for k in (1, 2)]), {}, [TAIL]
+    )
+    swept.parameters = ["k"]
+    found = comparison(swept, metrics, {})
+    assert found is not None
+    assert list(found.heads[:2]) == ["variant", "k"]
+    assert not found.upright, "a column for each that varies"
