@@ -48,6 +48,7 @@ class Simulation::Impl
     ~Impl();
     bool IsDone() const;
     void ChooseCells();
+    std::string DescribeRepeats() const;
     std::string FindObstacle();
     std::string FindThreadProblem();
     bool MayDeadlock();
@@ -143,6 +144,17 @@ Simulation::Impl::MayDeadlock()
 
 /// At the first Run, let cells run on their own, unless something of the run needs one order of
 /// time.
+std::string
+Simulation::Impl::DescribeRepeats() const
+{
+    if (repeatMode == Repeats::Mode::OFF)
+    {
+        return "";
+    }
+    return repeats ? repeats->Describe()
+                   : "repeats: nothing was skipped, as all is one cell, or has no cells\n";
+}
+
 void
 Simulation::Impl::ChooseCells()
 {
@@ -629,10 +641,7 @@ Simulation::Notes() const
     m_impl->fabric->RequireBuilt("Notes");
     return m_impl->traffic.DescribeCycle() + m_impl->deadlocks->Describe() +
            (m_impl->oneCell.empty() ? "" : "all is one cell: " + m_impl->oneCell + "\n") +
-           (m_impl->repeats ? m_impl->repeats->Describe()
-            : m_impl->repeatMode == Repeats::Mode::OFF
-                ? ""
-                : "repeats: nothing was skipped, as all is one cell, or has no cells\n");
+           m_impl->DescribeRepeats();
 }
 
 bool
