@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_275, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_285, "files setting plan.py"),
     _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_515, "readers cli/bring.py"),
@@ -40,18 +40,18 @@ FEATURES = (
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_665, "base"),
     _feature("a run", 1_110, "run"),
-    _feature("many runs here, and their progress", 1_910, "engine"),
+    _feature("many runs here, and their progress", 1_920, "engine"),
     _feature("Slurm", 2_090, "engine/slurm cli/sweep.py"),
     _feature("results, and their comparison", 1_020, "store cli/compare.py"),
     _feature("metrics", 2_130, "metrics"),
     _feature(
         "lost time and the load of links",
-        1_650,
+        1_655,
         "metrics/chain.py metrics/crossings.py metrics/losses.py metrics/loads.py "
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
-    _feature("figures", 4_045, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("figures", 4_050, "report/figures report/style.py report/select.py report/layout.py"),
     _feature("reports: expectations, answer, page", 3_410, "report"),
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
@@ -60,7 +60,7 @@ FEATURES = (
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_370, "explain cli/explain.py"),
+    _feature("explain", 2_385, "explain cli/explain.py"),
     _feature("size", 1_445, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 675, "catalogue cli/schemes.py"),
     _feature(
@@ -69,16 +69,16 @@ FEATURES = (
         "catalogue/reference.py catalogue/tables.py cli/pages.py",
     ),
     _feature("new schemes", 280, "catalogue/new_scheme cli/new_scheme.py"),
-    _feature("captures and animations", 660, "trace cli/trace.py"),
-    _feature("the build of the C++ modules", 2_260, "build cli/build.py"),
+    _feature("captures and animations", 665, "trace cli/trace.py"),
+    _feature("the build of the C++ modules", 2_270, "build cli/build.py"),
     _feature(
         "Study and notebooks",
         1_395,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
     _feature("the command line", 1_140, "cli __main__.py"),
-    _feature("the deadlock laboratory", 5_465, "addons/lab"),
-    _feature("jobs of ranks", 5_260, "addons/jobs"),
+    _feature("the deadlock laboratory", 5_480, "addons/lab"),
+    _feature("jobs of ranks", 5_270, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

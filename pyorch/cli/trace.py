@@ -34,7 +34,16 @@ def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seed
     if again.returncode:
         print(f"the traced run failed: {describe_exit(again.returncode)}", file=sys.stderr)
         return BAD_INPUT if again.returncode == BAD_INPUT else FAILED
-    answer = again.answer
+    _tell(again.answer, folder)
+    if options.snap_bytes < Options().snap_bytes:
+        print(
+            f"frames are cut to {options.snap_bytes} bytes: Wireshark writes 'Malformed Packet' "
+            "where it misses payload; the headers that are there are right"
+        )
+    return _compare(plan, run_hash, again.answer, options)
+
+
+def _tell(answer: Mapping[str, Any], folder: Path) -> None:
     pcaps = answer["pcaps"]
     frames = sum(count for _, count, _ in pcaps)
     print(f"simulated {format_time(answer['end_ps'])}; wrote into {folder}:")
@@ -54,12 +63,6 @@ def trace(name: str, run: str, words: Words, overrides: Sequence[str] = (), seed
         print(f"open a capture:   wireshark {pcaps[0][0]}")
     if answer["animation"]:
         print(f"the animation:    NetAnim {answer['animation']}")
-    if options.snap_bytes < Options().snap_bytes:
-        print(
-            f"frames are cut to {options.snap_bytes} bytes: Wireshark writes 'Malformed Packet' "
-            "where it misses payload; the headers that are there are right"
-        )
-    return _compare(plan, run_hash, again.answer, options)
 
 
 def _compare(plan: Plan, run_hash: str, answer: Mapping[str, Any], options: Options) -> int:

@@ -284,13 +284,7 @@ class LocalEngine:
             for child in [c for c in batch.children.values() if c.process.poll() is not None]:
                 self._end(batch, child)
             for child in batch.children.values():
-                # End a run that has taken more wall time than it may.
-                now = time.monotonic()
-                if child.began is None and child.process.pid:
-                    child.began = now
-                limit = child.spec.time_limit
-                if limit is not None and child.began is not None and now - child.began > limit:
-                    child.is_late = child.is_late or _signal(child, signal.SIGKILL)
+                _limit(child)
             if batch.progress.is_due or time.monotonic() - batch.looked >= LOOK_S:
                 batch.progress.update(batch.running())
 
@@ -328,14 +322,7 @@ class LocalEngine:
             self._store.discard(child.attempt.folder)
             return
         if child.process.is_orphaned and child.index not in batch.suspects:
-            # Plan to repeat a run whose warm process died, and say so once for all of them.
-            if not batch.orphans:
-                how = describe_exit(child.process.wait())
-                what = "its runs are tried again, one at a time"
-                batch.progress.message(f"the process that runs are forks of {how}: {what}")
-            batch.suspects.add(child.index)
-            batch.orphans.append((child.index, child.spec))
-            self._store.discard(child.attempt.folder)
+            self._try_again(batch, child)
             return
         failure = self._keep_failure(batch, child)
         batch.failures.append(failure)
@@ -343,6 +330,16 @@ class LocalEngine:
             batch.told.add(failure.reason)
             batch.progress.message(failure.render())
         batch.progress.finish_run(failed=True, running=batch.running())
+
+    def _try_again(self, batch: _Batch, child: _Child) -> None:
+        """Plan to repeat a run whose warm process died, and say so once for all of them."""
+        if not batch.orphans:
+            how = describe_exit(child.process.wait())
+            what = "its runs are tried again, one at a time"
+            batch.progress.message(f"the process that runs are forks of {how}: {what}")
+        batch.suspects.add(child.index)
+        batch.orphans.append((child.index, child.spec))
+        self._store.discard(child.attempt.folder)
 
     def _keep_failure(self, batch: _Batch, child: _Child) -> Failure:
         """Move a failed attempt to failed/, with the manifest that reproduces it."""
@@ -389,6 +386,16 @@ class LocalEngine:
             batch.done += self._store.is_done(child.hash)  # it may have just finished
             self._store.discard(child.attempt.folder)
         batch.children.clear()
+
+
+def _limit(child: _Child) -> None:
+    """End a run that has taken more wall time than it may."""
+    now = time.monotonic()
+    if child.began is None and child.process.pid:
+        child.began = now
+    limit = child.spec.time_limit
+    if limit is not None and child.began is not None and now - child.began > limit:
+        child.is_late = child.is_late or _signal(child, signal.SIGKILL)
 
 
 def _why(child: _Child) -> str:

@@ -240,19 +240,7 @@ class _Stage:
         """
         types = self.plan.experiment.types
         assert types is not None  # noqa: S101 (a plan is made with the types of a build)
-        # The run, continued to its end, with some tables and no others.
-        findings = Findings("explain")
-        traces = resolve_traces(tables, self.network, None, findings, types)
-        if findings.problems:
-            raise UserError(findings.problems)
-        setting = replace(
-            self.spec.setting,
-            experiment=self.store.name,
-            run=self.spec.setting.run.model_copy(update={"stop_on_deadlock": False}),
-            traces=tuple(traces),
-            params={"variant": ""},
-        )
-        told = RunSpec(setting, self.spec.seed)
+        told = _told(self.store, self.spec, types, self.network, tables)
         self.make([told], what, times, hops)
         self.summary_of(self.store, told)
         return told
@@ -339,6 +327,28 @@ def _of_deadlock(stage: _Stage, told: RunSpec, numbers: Mapping[str, Any]) -> Ex
     stage.make(wanted, f"the cures: {runs_text(len(wanted))}")
     outcomes = tuple(_outcome(plan, store, cure, specs[cure.name]) for cure in cures)
     return Explanation(plan, store, spec, told, network, stage.simulated, story, outcomes)
+
+
+def _told(
+    store: Store,
+    spec: RunSpec,
+    types: Catalogue,
+    network: Topology,
+    tables: Sequence[Mapping[str, Any]],
+) -> RunSpec:
+    """The run, continued to its end, with some tables and no others."""
+    findings = Findings("explain")
+    traces = resolve_traces(tables, network, None, findings, types)
+    if findings.problems:
+        raise UserError(findings.problems)
+    setting = replace(
+        spec.setting,
+        experiment=store.name,
+        run=spec.setting.run.model_copy(update={"stop_on_deadlock": False}),
+        traces=tuple(traces),
+        params={"variant": ""},
+    )
+    return RunSpec(setting, spec.seed)
 
 
 def _spec(plan: Plan, store: Store, spec: RunSpec, told: RunSpec, cure: Cure) -> RunSpec | str:

@@ -294,14 +294,7 @@ def read_blocked(store: Store, run_hash: str, hosts: Collection[str]) -> Blocked
     levels = levels_of(_egresses(parts, STUCK, names), hosts)
     chain = _pauses(parts[parts["part"] == CHAIN], names)
     known = {(one.node, one.peer): one for one in reversed(chain) if one.is_of_host}
-    # The last pause that each port sent, by (node, neighbour).
-    pauses = store.read_table(run_hash, "pause")
-    own = pauses[pauses["side"] == PAUSING].sort_values("start_ps", kind="stable")
-    columns = (own[column].astype(int) for column in ("node", "peer", "start_ps"))
-    known |= {
-        (names[node], names[peer]): Pause(names[node], names[peer], time, is_of_host=True)
-        for node, peer, time in zip(*columns, strict=True)
-    }
+    known |= _last_pauses(store.read_table(run_hash, "pause"), names)
     return Blocked(
         formed=formed,
         end=end,
@@ -332,6 +325,16 @@ def levels_of(stuck: Collection[Egress], hosts: Collection[str]) -> tuple[tuple[
         levels.append(level)
         left = [one for one in left if one not in level]
     return tuple(map(tuple, levels))
+
+
+def _last_pauses(pauses: DataFrame, names: Sequence[str]) -> dict[Egress, Pause]:
+    """The last pause that each port sent, by (node, neighbour)."""
+    own = pauses[pauses["side"] == PAUSING].sort_values("start_ps", kind="stable")
+    columns = (own[column].astype(int) for column in ("node", "peer", "start_ps"))
+    return {
+        (names[node], names[peer]): Pause(names[node], names[peer], time, is_of_host=True)
+        for node, peer, time in zip(*columns, strict=True)
+    }
 
 
 def _egresses(parts: DataFrame, part: int, names: Sequence[str]) -> tuple[Egress, ...]:

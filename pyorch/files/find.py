@@ -49,11 +49,7 @@ def read_document(name_or_path: str | PathLike[str], paths: Paths) -> Document:
     from pyorch.files.layers import read_layers, spread
 
     file, name = _find(fspath(name_or_path), paths)
-    # a link has its own name, even a broken one
-    resolved = FilePath(realpath(file.parent), file.name)
-    root = FilePath(realpath(paths.root))
-    inside = resolved.is_relative_to(root)
-    label = resolved.relative_to(root).as_posix() if inside else str(file)
+    label = _label(file, paths)
     content, places = read_layers(file, label)
     return Document(name, file, label, content, places, spread(content, places, label))
 
@@ -150,6 +146,14 @@ def claim_results(name_or_path: str | Document, paths: Paths) -> str:
             file, name = _find(name_or_path, paths)
         if name in _files(paths) or claim(name, file, paths) or name != file.stem:
             return name
+
+
+def _label(file: FilePath, paths: Paths) -> str:
+    # a link has its own name, even a broken one
+    resolved = FilePath(realpath(file.parent), file.name)
+    root = FilePath(realpath(paths.root))
+    inside = resolved.is_relative_to(root)
+    return resolved.relative_to(root).as_posix() if inside else str(file)
 
 
 def _find(name_or_path: str, paths: Paths) -> tuple[FilePath, str]:

@@ -171,14 +171,17 @@ class _Tables:
         nodes = sorted(zip(parts[2], parts[0], strict=True))
         # the host that sends; of later messages all egresses count from their start
         first = next((node for _, node in nodes if self.network.kinds[node] == HOST), nodes[0][1])
-        # each node's distance from a host [links].
-        if first not in self.hops:
-            self.hops[first] = _distances(self.network, first)
-        hops = self.hops[first]
+        hops = self._hops(first)
         return [
             Crossing(node, peer, hops[node], begin, end)
             for node, peer, begin, end in zip(*parts, last, strict=True)
         ]
+
+    def _hops(self, host: int) -> dict[int, int]:
+        """Return each node's distance from a host [links]."""
+        if host not in self.hops:
+            self.hops[host] = _distances(self.network, host)
+        return self.hops[host]
 
 
 def _distances(network: Topology, start: int) -> dict[int, int]:

@@ -236,11 +236,7 @@ def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]
     having: dict[Entry, list[Scene]] = defaultdict(list)
     hosts: dict[Entry, dict[str, None]] = defaultdict(dict)
     for scene in scenes:
-        # The routes of a setting, grouped by entry.
-        found: dict[Entry, list[Route]] = defaultdict(list)
-        for route in scene.setting.routes:
-            found[route.switch, route.next, route.at, route.until].append(route)
-        for entry, routes in found.items():
+        for entry, routes in _entries(scene.setting).items():
             having[entry].append(scene)
             hosts[entry] |= dict.fromkeys(route.dst for route in routes)
     idle: list[tuple[Entry, str]] = []
@@ -263,6 +259,14 @@ def _idle(scenes: Sequence[Scene], specs: Sequence[RunSpec]) -> Iterator[Remark]
         what = f"[[route]] of {entry[0]} for {_listed(tuple(hosts[entry]))} has no effect"
         where = "" if len(runs) == len(specs) else f" in {which(runs, specs)}"
         yield Remark("warning", f"{what}{where}: {reason}")
+
+
+def _entries(setting: Setting) -> Mapping[Entry, list[Route]]:
+    """The routes of a setting, grouped by entry."""
+    found: dict[Entry, list[Route]] = defaultdict(list)
+    for route in setting.routes:
+        found[route.switch, route.next, route.at, route.until].append(route)
+    return found
 
 
 def _why_idle(scene: Scene, entry: Entry, hosts: Sequence[str]) -> str:

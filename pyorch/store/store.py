@@ -377,17 +377,7 @@ class Store:
         """
         by_hash = {spec.hash(fingerprint): spec for spec in specs}
         rows = [self._row(key, spec) for key, spec in by_hash.items() if self.is_done(key)]
-        # One table of all rows; its columns in the order parameters, summary, metrics.
-        groups = [list(dict.fromkeys(k for row in rows for k in row[part])) for part in range(3)]
-        clashes = set(groups[2]) & {*groups[0], *groups[1]}
-        if clashes:
-            where = f"{self.name}: [[metric]] {', '.join(sorted(clashes))}"
-            what = "the name is that of another column of runs.parquet"
-            raise refusal(where, what, hint="give the metric another name")
-        columns = list(dict.fromkeys([*FIRST_COLUMNS, *groups[0], *groups[1], *groups[2]]))
-        merged = [{**row[1], **row[2], **row[0]} for row in rows]
-        data = {column: _one_type([row.get(column) for row in merged]) for column in columns}
-        frame = pd.DataFrame(data, columns=columns)
+        frame = _frame(rows, self.name)
         if not rows and not self.root.is_dir():  # looking at results makes no folder
             return frame
         refuse_links(self.root, self.paths.results)
@@ -410,6 +400,20 @@ class Store:
         metrics = self.read_metrics(run_hash, spec)
         summary = known_numbers(self.read_summary(run_hash)["summary"])
         return [{**own, **spec.params}, summary, metrics]
+
+
+def _frame(rows: Sequence[Sequence[Mapping[str, Any]]], name: str) -> pd.DataFrame:
+    """One table of all rows; its columns in the order parameters, summary, metrics."""
+    groups = [list(dict.fromkeys(k for row in rows for k in row[part])) for part in range(3)]
+    clashes = set(groups[2]) & {*groups[0], *groups[1]}
+    if clashes:
+        where = f"{name}: [[metric]] {', '.join(sorted(clashes))}"
+        what = "the name is that of another column of runs.parquet"
+        raise refusal(where, what, hint="give the metric another name")
+    columns = list(dict.fromkeys([*FIRST_COLUMNS, *groups[0], *groups[1], *groups[2]]))
+    merged = [{**row[1], **row[2], **row[0]} for row in rows]
+    data = {column: _one_type([row.get(column) for row in merged]) for column in columns}
+    return pd.DataFrame(data, columns=columns)
 
 
 def _one_type(values: list[Any]) -> list[Any]:

@@ -94,12 +94,7 @@ class Transformer(ScheduledTable):
         if too_long is not None:
             check.add("flops", too_long, LONGEST, "a larger value, or less work")
             return None
-        # the ranks of each process group
-        groups: dict[str, list[int]] = {}
-        for number in range(self.ranks):
-            for name in _Rank(self, number).groups.values():
-                groups.setdefault(name, []).append(number)
-        return self.as_goal(check, traces, Reading(groups, self.algorithms or {}))
+        return self.as_goal(check, traces, Reading(_groups(self), self.algorithms or {}))
 
     @override
     def tell(self, check: Check, problems: Sequence[Problem]) -> None:
@@ -131,6 +126,15 @@ class Transformer(ScheduledTable):
             check.add("micro_batches", f"about {nodes:,} steps", f"at most {MOST_NODES:,}")
         self.check_algorithms(check)
         return len(check.findings.problems) == before
+
+
+def _groups(model: Transformer) -> dict[str, list[int]]:
+    """Return the ranks of each process group."""
+    groups: dict[str, list[int]] = {}
+    for number in range(model.ranks):
+        for name in _Rank(model, number).groups.values():
+            groups.setdefault(name, []).append(number)
+    return groups
 
 
 class _Rank:

@@ -196,18 +196,21 @@ class Case:
             for entry in self.routes
             if frozenset((entry["switch"], entry["next"])) in pairs and entry["dst"] in names
         )
-        # Remove from rules of all switches the names of nodes that are no neighbour of any.
-        settings = dict(self.settings)
-        if _RULES in settings:
-            gone = before._next_to_switches - self._next_to_switches
-            settings[_RULES] = _without_names(settings[_RULES], gone)
         return replace(
             self,
-            settings=settings,
+            settings=self._fitting_settings(before),
             nodes=tuple(self._fitting_nodes(before)),
             routes=tuple(routes),
             faults=tuple(entry for entry in self.faults if _nodes_of(entry) <= names),
         )
+
+    def _fitting_settings(self, before: Case) -> dict[Part, Any]:
+        """Remove from rules of all switches the names of nodes that are no neighbour of any."""
+        settings = dict(self.settings)
+        if _RULES in settings:
+            gone = before._next_to_switches - self._next_to_switches
+            settings[_RULES] = _without_names(settings[_RULES], gone)
+        return settings
 
     def _fitting_nodes(self, before: Case) -> Iterator[Mapping[str, Any]]:
         """Entries for the nodes that exist; one for each of the rules that their switches have."""

@@ -102,13 +102,17 @@ def fewest_turns(graph: nx.DiGraph[Egress]) -> Cut[Turn]:
         exact = chosen is not None
         taken = chosen if chosen is not None else greedy_hits(known)
         least = len(taken) if exact else least
-        left = graph.copy()
-        left.remove_edges_from(taken)
-        cycle = find_cycle(left)
-        found = frozenset(zip(cycle, [*cycle[1:], *cycle[:1]], strict=True))
+        found = _cycle_without(graph, taken)
         if not found:
             return Cut(tuple(sorted(taken)), exact, len(taken) if exact else least)
         known.append(found)
+
+
+def _cycle_without(graph: nx.DiGraph[Egress], taken: Iterable[Turn]) -> frozenset[Turn]:
+    left = graph.copy()
+    left.remove_edges_from(taken)
+    cycle = find_cycle(left)
+    return frozenset(zip(cycle, [*cycle[1:], *cycle[:1]], strict=True))
 
 
 def hitting_set(sets: Sequence[frozenset[Item]], most: int) -> frozenset[Item] | None:
@@ -129,14 +133,7 @@ def hitting_set(sets: Sequence[frozenset[Item]], most: int) -> frozenset[Item] |
         if not missed:
             best = chosen if len(chosen) < len(best) else best
             continue
-        # The number of pairwise disjoint sets among some, chosen greedily, the short ones first.
-        used: set[Item] = set()
-        count = 0
-        for one in sorted(missed, key=len):
-            if not one & used:
-                used |= one
-                count += 1
-        if len(chosen) + count >= len(best):
+        if len(chosen) + _disjoint(missed) >= len(best):
             continue
         shortest = min(missed, key=len)
         counts = {item: sum(item in one for one in missed) for item in shortest}
@@ -154,6 +151,17 @@ def greedy_hits(sets: Sequence[frozenset[Item]]) -> frozenset[Item]:
             counts[item] += 1
         chosen.add(max(counts, key=lambda item: (counts[item], str(item))))
     return frozenset(chosen)
+
+
+def _disjoint(sets: Sequence[frozenset[Item]]) -> int:
+    """The number of pairwise disjoint sets among some, chosen greedily, the short ones first."""
+    used: set[Item] = set()
+    count = 0
+    for one in sorted(sets, key=len):
+        if not one & used:
+            used |= one
+            count += 1
+    return count
 
 
 # ---------------------------------------------------------------------------------------------

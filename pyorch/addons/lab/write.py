@@ -209,14 +209,7 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
     Performs the run of the result's file. Raises UserError.
     """
     spec = trials.spec(dict(content))
-    missing = trials.store.missing([spec], trials.plan.build.fingerprint)
-    result = LocalEngine(trials.store, 1, stream=io.StringIO()).run(missing, trials.plan.build)
-    if result.interrupted:
-        raise KeyboardInterrupt
-    outcome = trials.judge(spec)
-    if not outcome.holds:
-        what = f"the run of the file is not {trials.condition.text} ({outcome.why})"
-        raise refusal("the result", what, hint="this is a defect: please report it")
+    _make(trials, spec)
     fingerprint = trials.plan.build.fingerprint
     is_deadlock = trials.condition.is_deadlock
     kind = "deadlock_map" if is_deadlock else "pause_map"
@@ -234,6 +227,18 @@ def draw(trials: Trials, content: Mapping[str, Any], file: Path) -> tuple[bool, 
         with replacing(file) as temporary:
             canvas.savefig(temporary, dpi=200, metadata={"Software": None})
     return True, _cycle(trials, spec) if is_deadlock else ()
+
+
+def _make(trials: Trials, spec: RunSpec) -> None:
+    """Perform the run of the result's file. Raises UserError if it is not what was looked for."""
+    missing = trials.store.missing([spec], trials.plan.build.fingerprint)
+    result = LocalEngine(trials.store, 1, stream=io.StringIO()).run(missing, trials.plan.build)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    outcome = trials.judge(spec)
+    if not outcome.holds:
+        what = f"the run of the file is not {trials.condition.text} ({outcome.why})"
+        raise refusal("the result", what, hint="this is a defect: please report it")
 
 
 def _cycle(trials: Trials, spec: RunSpec) -> tuple[str, ...]:

@@ -133,20 +133,7 @@ class ParameterFigure(FigureModel):
             if not part["mean"].map(math.isfinite).any():
                 place = show_value(self.columns, panel) or "the figure"
                 raise FigureError(f"{place}: no run has a value of {', '.join(self.ys)}")
-        notes = []
-        if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
-            notes.append(
-                f"{_points(unseen)} not above 0 and cannot be shown on a logarithmic axis."
-            )
-        notes.append(interval_note(table, seeds_note(self.rows_of(data))))
-        infinite = int(table["mean"].map(math.isinf).sum())
-        absent = int((table["n"] == 0).sum())
-        if infinite:
-            notes.append(f"{_points(infinite)} infinite (unfinished flows) and not drawn.")
-        if absent:
-            have = "point has" if absent == 1 else "points have"
-            notes.append(f"{absent} {have} no value and cannot be drawn.")
-        return table, notes
+        return table, self._notes(table, self.rows_of(data))
 
     @override
     def check_layout(self, data: ReportData) -> None:
@@ -161,6 +148,22 @@ class ParameterFigure(FigureModel):
                 for x, group in panels_of(in_hue, self.x):
                     _one_setting(group, others)
                     yield (panel, hue, x), group
+
+    def _notes(self, table: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
+        notes = []
+        if self.log_y and (unseen := int((table["mean"] <= 0).sum())):
+            notes.append(
+                f"{_points(unseen)} not above 0 and cannot be shown on a logarithmic axis."
+            )
+        notes.append(interval_note(table, seeds_note(rows)))
+        infinite = int(table["mean"].map(math.isinf).sum())
+        absent = int((table["n"] == 0).sum())
+        if infinite:
+            notes.append(f"{_points(infinite)} infinite (unfinished flows) and not drawn.")
+        if absent:
+            have = "point has" if absent == 1 else "points have"
+            notes.append(f"{absent} {have} no value and cannot be drawn.")
+        return notes
 
     def y_scale(self, data: ReportData, table: pd.DataFrame) -> Scale:
         """Scale of the value axis."""
@@ -427,19 +430,24 @@ class Heatmap(FigureModel):
         # if all values are equal, start at 0: Matplotlib would choose limits around them
         limits = (low, high) if low < high else (min(low, 0.0), max(high, 0.0) or 1.0)
         for panel, (value, part) in zip(axes[0], panels, strict=True):
-            xs = values_of(part, "x")
-            grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)
-            grid = grid.reindex(index=lines, columns=xs)
-            number_cells(panel, grid, self.numbers, vmin=limits[0], vmax=limits[1])
-            for x, line in part.loc[part["mean"].map(math.isinf), ["x", "line"]].itertuples(
-                index=False
-            ):
-                place = xs.index(x) + 0.5, lines.index(line) + 0.5
-                panel.text(*place, "∞", ha="center", va="center", fontsize=6.5)
-            panel.invert_yaxis()
+            self._panel(panel, part, lines, limits)
             panel.set_title(show_value(self.columns, value))
             panel.set_xlabel(self.x_label or plain_name(self.x))
         axes[0][0].set_ylabel(self.y_label or plain_name(self.y))
         label = label_axis(self.label or plain_name(self.value), shown.label)
         cell_colours(canvas, axes[0], label)
         return Drawn(canvas, table.drop(columns="shown"), notes)
+
+    def _panel(
+        self, axes: Axes, part: pd.DataFrame, lines: list[Any], limits: tuple[float, float]
+    ) -> None:
+        xs = values_of(part, "x")
+        grid = part.pivot_table(index="line", columns="x", values="shown", sort=False)
+        grid = grid.reindex(index=lines, columns=xs)
+        number_cells(axes, grid, self.numbers, vmin=limits[0], vmax=limits[1])
+        for x, line in part.loc[part["mean"].map(math.isinf), ["x", "line"]].itertuples(
+            index=False
+        ):
+            place = xs.index(x) + 0.5, lines.index(line) + 0.5
+            axes.text(*place, "∞", ha="center", va="center", fontsize=6.5)
+        axes.invert_yaxis()
