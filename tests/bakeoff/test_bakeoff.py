@@ -237,6 +237,20 @@ def test_the_picture_ranks_the_schemes_that_all_of_its_columns_have() -> None:
     assert [text.get_text() for text in only.texts] == ["1.00", "2.00", "1.00", "0.55"]
 
 
+def test_rows_with_fewer_draws_than_others_of_their_study_say_so() -> None:
+    """Not the one with most, wherever it stands; the last row is no measure of the others."""
+    whole = ROW.model_copy(update={"drawn": True})
+    few = whole.model_copy(update={"label": "Few", "metric": "short"})
+    table = runs(PFC=[2, 2, 2], A=[1, 1, 1])
+    table["short"] = table["time"].where(table["seed"] == table["seed"].min())
+    for rows in ([whole, few], [few, whole]):
+        found = compare_all(rows, {"bakeoff/x": table}, {"bakeoff/x": ["PFC", "A"]})
+        costs = tuple(cost(name, [table]) for name in ("PFC", "A"))
+        (axes,) = heat_map(Summary(found, costs, {"PFC": "", "A": ""}, "abc", 8, 8)).axes
+        texts = [text.get_text() for text in axes.texts]
+        assert sorted(texts) == ["0.50", "0.50\nn=1", "1.00", "1.00\nn=1"]
+
+
 def test_what_to_decide_from_has_the_worst_victim_and_the_hardest_cycle() -> None:
     """Means of the tails, the least rate of the victims, shares of deadlocks over scenarios."""
     labels = ("p99, Hadoop", "p99, real ports", "Victim of a trunk", "Victim at a sender")

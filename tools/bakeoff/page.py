@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -236,7 +237,9 @@ def _panel(axes: Axes, rows: Sequence[Compared], names: Sequence[str]) -> None:
     """Draw a panel: a column per row of the summary, a line per scheme."""
     import matplotlib as mpl
 
-    seeds = {one.row.study: max(a.mean.n for a in one.answers) for one in rows}
+    seeds = Counter[str]()  # most draws of any row of a study
+    for one in rows:
+        seeds[one.row.study] = max(seeds[one.row.study], *(a.mean.n for a in one.answers))
     colours = mpl.colormaps["PuOr"]
     for x, one in enumerate(rows):
         for answer in one.answers:
