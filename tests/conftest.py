@@ -12,6 +12,7 @@ from hypothesis import settings
 from pyorch import kinds
 from pyorch.base.errors import UserError
 from pyorch.base.paths import default_paths
+from tests.inputs import COLLECTED
 from tools.develop import NOT_QUICK
 from tools.green import SHOWN, Green, Inputs
 
@@ -37,11 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Recorder(config), "recorder")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no core idles at the end: Slurm, groups, slow tests.
 
     pytest-xdist deals tests out in this order (--no-loadscope-reorder). Each group stays together.
     """
+    session.stash[COLLECTED] = list(items)
     items.sort(key=_rank)
 
 

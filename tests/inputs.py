@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 _HELPERS = ("buffer_run", "forks", "forms", "kept", "misuse", "projects", "wireshark")
@@ -29,6 +31,9 @@ def called(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[
     """A program that has ended, with what it printed. options: of `subprocess.run`."""
     return subprocess.run(words, capture_output=True, text=True, check=False, **options)
 
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""Where a session has all tests of the files that it read, those too that it does not run."""
 
 _PACKAGES = ("pyorch", "tests", "tools")
 

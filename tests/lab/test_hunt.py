@@ -32,7 +32,7 @@ __all__ = ["kept_runs"]
 
 pytestmark = [
     pytest.mark.cpp,
-    pytest.mark.inputs(*RUNS, "docs/deadlock-hunt.md"),
+    pytest.mark.inputs(*RUNS, "docs/deadlock-hunt.md", "tests/tutorial.py"),
     pytest.mark.xdist_group("hunt"),
 ]  # the runs are made once
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.base.paths import Paths
-from tests.inputs import ROOT, called, imported
+from tests.inputs import COLLECTED, ROOT, called, imported
 from tools import develop
 from tools.cpptests import SuiteResult
 from tools.develop import Chosen, bytecode_kept
@@ -207,11 +207,10 @@ def test_python_tests_run_again_when_their_inputs_change(tmp_path: Path) -> None
     assert "4 passed" in run("three", "--recorded"), "the tree was another one at the end"
 
 
-@pytest.mark.slow
 def test_inputs_have_all_that_is_imported(request: pytest.FixtureRequest) -> None:
     """A test is not left out when code changes that its file imports; those of headers read it."""
     missing: dict[str, set[str]] = {}
-    for item in request.session.items:
+    for item in request.session.stash[COLLECTED]:
         names = {name for mark in item.iter_markers("inputs") for name in mark.args}
         if names and not all(name.startswith("ns3-modules/") for name in names):
             needed = imported(item.path) - {"tests/inputs.py"}

@@ -6,6 +6,7 @@
 #include "lossless-flow-control-chain.h"
 
 #include "ns3/abort.h"
+#include "ns3/lossless-state-visitor.h"
 
 namespace ns3
 {
