@@ -10,13 +10,16 @@ import pytest
 
 from pyorch.build.facade import Simulation, SimulationClass
 
-HEADER = Path(__file__).resolve().parents[2] / "ns3-modules/facade/helper/facade-simulation.h"
+HELPERS = Path(__file__).resolve().parents[2] / "ns3-modules/facade/helper"
+HEADERS = ("", "-network", "-flows", "-results")
+"""Of the class, and of the doors that it inherits."""
 
 
 def declared() -> dict[str, int]:
     """The public methods of the class, by name, and how many arguments each takes."""
-    text = HEADER.read_text()
-    text = text[text.index("class Simulation") :].partition("private:")[0]
+    texts = [(HELPERS / f"facade-simulation{part}.h").read_text() for part in HEADERS]
+    public = [re.split(r"\n\s*(?:protected|private):", text)[0] for text in texts]
+    text = "".join(one[one.index("class Simulation") :] for one in public)
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     found = re.findall(r"(\w+)\(([^;{}()]*)\)\s*(?:const)?\s*;", text)
     return {name: len(arguments.split(",")) if arguments else 0 for name, arguments in found}
