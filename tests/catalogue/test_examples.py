@@ -31,6 +31,7 @@ SHORT = {
     "gfc-two-to-one": (["--duration=1ms"], r"\d"),
     "pffc-victim": (["--duration=300us"], r"\d"),
     "facade-permutation": (["--size=10000"], r"unfinished 0"),
+    "rdma-connection": ([], r"message 3 arrived_ps \d"),
     "sfc-incast": (["--duration=300us"], r"\d"),
 }
 
@@ -85,6 +86,18 @@ def test_thresholds_are_those_of_the_closed_form(build: BuildInfo) -> None:
     assert len(rows) == 4
     for held, closed_form in rows:
         assert abs(int(held) - int(closed_form)) <= 8 * 256
+
+
+def test_messages_share_a_connection_or_a_link(build: BuildInfo) -> None:
+    """One after the other on a connection, else in turn: 1,000 packets of 83,840 ps each, 1 us."""
+    for options, last in (
+        ([], [1000, 2000, 3000, 4000]),
+        (["--shared=0"], [3997, 3998, 3999, 4000]),
+    ):
+        text = run(build, "rdma-connection", *options)
+        found = re.findall(r"message (\d) arrived_ps (\d+)", text)
+        expected = [(str(k), str(1_000_000 + n * 83_840)) for k, n in enumerate(last)]
+        assert found == expected
 
 
 def test_the_stack_runs_from_python(build: BuildInfo) -> None:

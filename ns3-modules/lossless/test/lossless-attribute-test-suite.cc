@@ -157,11 +157,6 @@ class DistributedSimulatorImpl : public DefaultSimulatorImpl
                                 .AddConstructor<DistributedSimulatorImpl>();
         return tid;
     }
-
-    TypeId GetInstanceTypeId() const override
-    {
-        return GetTypeId();
-    }
 };
 
 /**
