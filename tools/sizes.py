@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_285, "files setting plan.py"),
     _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
-    _feature("files of other tools", 3_515, "readers cli/bring.py"),
+    _feature("files of other tools", 3_705, "readers cli/bring.py"),
     _feature("runs for other tools", 575, "writers cli/export.py"),
     _feature("traffic", 2_840, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
@@ -78,7 +78,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_140, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_480, "addons/lab"),
-    _feature("jobs of ranks", 5_270, "addons/jobs"),
+    _feature("jobs of ranks", 5_305, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

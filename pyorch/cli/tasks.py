@@ -126,6 +126,8 @@ def import_(
     second: Further = "",
     third: Further = "",
     fourth: Further = "",
+    fifth: Further = "",
+    sixth: Further = "",
     *,
     out: Annotated[str, "experiment file to write"] = "",
 ) -> int:
@@ -133,7 +135,7 @@ def import_(
 
     Exit codes: 0 it can run, 2 bad input, or something is still to be changed.
     """
-    return cli.bring.bring((file, second, third, fourth), out)
+    return cli.bring.bring((file, second, third, fourth, fifth, sixth), out)
 
 
 @verb

@@ -7,10 +7,16 @@ from pathlib import Path
 from pyorch.base.errors import one_of, quoted, refusal
 from pyorch.base.reading import read_json, read_text, words_of
 from pyorch.base.units import is_number, whole
-from pyorch.readers import door, hpcc_config, mlxconfig, sonic
+from pyorch.readers import astra, door, hpcc_config, mlxconfig, sonic
 
 _COLUMNS = {"a": "network", "src": "messages", "size_bytes": "sizes"}
 """Columns that tell what a CSV file with a header holds."""
+UNUSED = {
+    "trace": "a list of nodes to trace",
+    "logical": "logical dimensions: a collective has one algorithm for all of them",
+    "memory": "memory beside a rank's takes no time",
+}
+"""What files hold that has no counterpart."""
 _HEADS = "a, b, ... of a network; src, dst, size, ... of messages; size_bytes, cumulative of sizes"
 _ALLOWED = (
     "a network, messages, sizes, a job, or settings: docs/bring.md has the formats, and what their "
@@ -19,16 +25,19 @@ _ALLOWED = (
 
 
 def content_of(file: Path) -> str:
-    """Return network, messages, job, sizes, groups, settings, nic, switch, profiles or trace.
+    """Return network, messages, job, sizes, groups, settings, nic, switch, profiles or others.
 
     groups: process groups of a job. settings: of the HPCC simulator; nic: a dump of mlxconfig;
-    switch, profiles: of SONiC. trace: nodes to trace. Raises UserError if it is none of them.
+    switch, profiles: of SONiC; system, dimensions: of ASTRA-sim, and one of UNUSED. Raises
+    UserError if it is none of them.
     """
     suffix = file.suffix.lower()
     if suffix == ".ini":
         return "profiles"
     if suffix == ".json":
         return _of_json(read_json(file, file.name))
+    if suffix in (".yml", ".yaml") and astra.is_network(file):
+        return "dimensions"
     if suffix not in (".txt", ".csv"):
         for content in ("network", "messages", "job"):
             if door.format_of(file.name, content):
@@ -55,6 +64,11 @@ def _of_json(content: object) -> str:
     if sonic.is_config(content):
         return "switch"
     tables = content if isinstance(content, dict) else {}
+    if astra.is_system(tables):
+        return "system"
+    for unused, key in (("logical", "logical-dims"), ("memory", "memory-type")):
+        if key in tables:
+            return unused
     ranks = [of for of in tables.values() if isinstance(of, list) and of]
     if ranks and len(ranks) == len(tables) and all(type(one) is int for of in ranks for one in of):
         return "groups"

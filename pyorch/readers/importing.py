@@ -15,8 +15,8 @@ import tomli_w
 from pyorch.base.errors import Problem, UserError, refusal, shown
 from pyorch.base.reading import is_file, is_folder
 from pyorch.base.units import MAX_TIME, format_bytes, format_time, parse_rate, parse_time, whole
-from pyorch.readers import door, hpcc_config, mlxconfig, networks, sonic
-from pyorch.readers.contents import content_of
+from pyorch.readers import astra, door, hpcc_config, mlxconfig, networks, sonic
+from pyorch.readers.contents import UNUSED, content_of
 from pyorch.readers.graphs import MAX_PARTS, Graph, refuse_many
 from pyorch.readers.records import Job, MessageList, Settings
 
@@ -25,6 +25,10 @@ _TTL, _TIMEOUT, _BUFFER = 64, 10**10, 5 * 10**6
 LONG_JOB, SHORT = "100s", "10ms"
 """Longest run of a job, which ends when it is done, and run of flows that arrive at random."""
 
+_SHARED = (
+    "messages from a rank to another share a connection, as NCCL's do; SimAI and ASTRA-sim have a "
+    'queue pair for each: connection = "message"'
+)
 _OF_JOB = """
 [[metric]]
 name = "time"
@@ -72,7 +76,7 @@ def experiment(files: Sequence[Path], folder: Path) -> str:
     Raises UserError if the files cannot be read, or have no network.
     """
     if not files:
-        raise refusal("import", "no file was given", "one to four files, or a folder")
+        raise refusal("import", "no file was given", "one to six files, or a folder")
     files = list(dict.fromkeys(files))
     found = _Found()
     for file in files:
@@ -133,7 +137,11 @@ def _set(found: _Found) -> None:
         _configured(found, found.files["settings"])
     if "switch" in found.files:
         found.settings.add(sonic.read(found.files["switch"], found.files.get("profiles")))
-    for content, needs in (("profiles", "switch"), ("groups", "job")):
+    for content, read in (("dimensions", astra.network), ("system", astra.system)):
+        if content in found.files:
+            found.settings.add(read(found.files[content], found.files[content].name))
+    found.server = (found.settings.network or {}).get("hosts_per_server", 1)
+    for content, needs in (("profiles", "switch"), ("groups", "job"), ("system", "job")):
         if content in found.files and needs not in found.files:
             told = f"{found.files[content].name}: no {needs} is given"
             found.settings.left_out.append(told)
@@ -174,8 +182,8 @@ def _take(found: _Found, file: Path) -> None:
         there = os.path.exists(file)  # noqa: PTH110 (Path.exists raises on names that are too long)
         raise refusal(str(file), "is not a file to be read" if there else "there is no such file")
     content = content_of(file)
-    if content == "trace":
-        found.settings.left_out.append(f"{file.name}: a list of nodes to trace")
+    if content in UNUSED:
+        found.settings.left_out.append(f"{file.name}: {UNUSED[content]}")
         return
     before = found.files.setdefault(content, file)
     if before != file:
@@ -217,6 +225,8 @@ def _job(found: _Found) -> Job | None:
     kind = door.format_of(file.name, "job") or ""
     job: Job = door.reader(kind, "job")(file, file.name, found.files.get("groups"))
     found.assumed += job.assumed
+    if job.entry["kind"] != "goal":
+        found.assumed.append(_SHARED)
     if "network" not in found.files and found.settings.network is None:
         _star(found, job.ranks * job.nics, {"hosts_per_server": job.nics} if job.nics > 1 else {})
     return job
@@ -265,7 +275,10 @@ def _traffic(
     entries: list[dict[str, Any]] = []
     messages, sizes = found.files.get("messages"), found.files.get("sizes")
     if job:
-        entries.append({**job.entry, "label": "job", "file": os.path.relpath(job.file, folder)})
+        more = found.settings.job
+        entries.append(
+            {**job.entry, "label": "job", "file": os.path.relpath(job.file, folder), **more}
+        )
         if "groups" in found.files:
             entries[-1]["groups"] = os.path.relpath(found.files["groups"], folder)
     if messages:
@@ -291,12 +304,13 @@ def _traffic(
 def _default(found: _Found) -> dict[str, Any]:
     """Return traffic where no file has some."""
     told = "there is no file of traffic"
-    if found.settings.network is None or "network" in found.files:
+    network = found.settings.network
+    if network is None or "network" in found.files or network["kind"] != "star":
         to = "that of its number in the next server" if found.server > 1 else "the next one"
         found.assumed.append(f"{told}: each host sends 1 MB to {to}")
         return {"kind": "permutation", "shift": found.server, "size": "1MB"}
     # on one switch a permutation meets nowhere
-    senders = min(8, found.settings.network["hosts"] - 1)
+    senders = min(8, network["hosts"] - 1)
     found.assumed.append(f"{told}: {senders} hosts send 1 MB to the first")
     return {"kind": "incast", "dst": "h0", "degree": senders, "size": "1MB"}
 

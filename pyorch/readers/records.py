@@ -110,8 +110,8 @@ class Settings:
 
     sections: by name, each key with its value and where that comes from. files: names of other
     files by what they hold. left_out: keys that are not used, and why. assumed: what they do not
-    say. network: a [topology], if they say one. entry: keys of all traffic. maps: of ECN's
-    thresholds by the rate of a link [bit/s], by the name of each map. failures: of links, as
+    say. network: a [topology], if they say one. entry: keys of all traffic; job: of a job. maps: of
+    ECN's thresholds by the rate of a link [bit/s], by the name of each map. failures: of links, as
     [topology] has them. named: files in its own words.
     """
 
@@ -123,6 +123,7 @@ class Settings:
     assumed: list[str] = field(default_factory=list)
     network: dict[str, Any] | None = None
     entry: dict[str, Any] = field(default_factory=dict)
+    job: dict[str, Any] = field(default_factory=dict)
     maps: dict[str, dict[int, Decimal]] = field(default_factory=dict)
     failures: list[dict[str, Any]] = field(default_factory=list)
 
@@ -149,3 +150,4 @@ class Settings:
         self.assumed += other.assumed
         self.network = other.network or self.network
         self.entry |= other.entry
+        self.job |= other.job

@@ -440,6 +440,37 @@ def test_missing_nodes_are_told_once_a_file_or_ignored(tmp_path: Path) -> None:
     assert begins(found) == begins(flows(save(tmp_path, PAIR)))
 
 
+@pytest.mark.parametrize(
+    ("keys", "time"),
+    [
+        ({}, 7000),  # its duration
+        ({"flops": 2e12}, 3000),
+        ({"flops": 2e12, "memory_rate": 1e12}, 4000),  # its bytes take longer
+        ({"flops": 2e12, "memory_rate": 1e13}, 3000),
+    ],
+)
+def test_operations_take_what_processor_and_memory_say(keys: dict[str, float], time: int) -> None:
+    """6e6 operations on 4 MB by ASTRA-sim's roofline [ns], in place of 7 us; others stay."""
+    work = Node(0, "COMP_NODE", (), 7, {"num_ops": 6 * 10**6, "tensor_size": 4 * 10**6})
+    ranks = [("t", [work, Node(1, "COMP_NODE", (), 5)])] * 2
+    text, _, problems = schedule(ranks, Reading(**keys))
+    assert not problems
+    assert f"n0: calc {time} cpu 0" in text
+    assert "n1: calc 5000 cpu 0" in text
+
+
+def test_a_rate_of_memory_needs_one_of_operations(tmp_path: Path) -> None:
+    """Alone it would have no effect; operations without a number are told."""
+    save(tmp_path, PAIR)
+    _, (told,) = resolve({"kind": "chakra", "file": "job", "memory_rate": 1e12}, folder=tmp_path)
+    assert "give 'flops', too" in told
+    job = broken(0, Node(8, "COMP_NODE", (), 0, {"num_ops": -3}))
+    _, problems = resolve(
+        {"kind": "chakra", "file": "job", "flops": 1e12}, folder=save(tmp_path, job)
+    )
+    assert any("attribute 'num_ops' is -3" in problem for problem in problems)
+
+
 def test_messages_may_have_a_comm_type(tmp_path: Path) -> None:
     """As in ASTRA-sim's custom collectives, without a meaning; a computation may not."""
     wanted = begins(flows(save(tmp_path, PAIR)))

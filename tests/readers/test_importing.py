@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -825,3 +826,110 @@ def test_planes_do_not_slow_each_other(tmp_path: Path) -> None:
     frame = (1000 + 48 + 20) * 8 * 10
     took = pd.read_parquet(file)["finish_ps"] - 10**9
     assert sorted(took)[0::2] == [1001 * frame + 2 * 10**6, 2001 * frame + 2 * 10**6]
+
+
+ASTRA = {
+    "all-reduce-implementation": ["oneRing", "halvingDoubling"],
+    "all-to-all-implementation": ["ring"],
+    "roofline-enabled": 1,
+    "peak-perf": 900,
+    "local-mem-bw": 1600,
+    "boost-mode": 0,
+}
+DIMENSIONS = "topology: [ {} ]\nnpus_count: [ {} ]\nbandwidth: [ {} ]\nlatency: [ {} ]\n"
+
+
+def _system(folder: Path, **keys: Any) -> None:
+    (folder / "system.json").write_text(json.dumps(ASTRA | keys))
+
+
+def test_a_network_and_a_system_of_astra_sim_go_with_traces(tmp_path: Path) -> None:
+    """Rails of two servers; a GB/s is 2^30 bytes; operations take what processors say."""
+    for rank in range(4):
+        work = chakra.Node(0, "COMP_NODE", (), 0, {"num_ops": 9 * 10**9, "tensor_size": 8 * 10**6})
+        _trace(tmp_path, rank)
+        there = (tmp_path / f"t.{rank}.et").read_bytes()
+        more = chakra.write([work])
+        (tmp_path / f"t.{rank}.et").write_bytes(there + more[len(chakra.write([])) :])
+    (tmp_path / "groups.json").write_text('{"0": [0, 1, 2, 3]}')
+    (tmp_path / "logical.json").write_text('{"logical-dims": ["2", "2"]}')
+    (tmp_path / "memory.json").write_text('{"memory-type": "NO_MEMORY_EXPANSION"}')
+    net = DIMENSIONS.format("FullyConnected, Switch", "2, 2", "100, 12.5", "50.0, 500.0")
+    (tmp_path / "net.yml").write_text(net)
+    _system(tmp_path)
+    table, text = _imported(
+        tmp_path, "t.0.et", "groups.json", "net.yml", "system.json", "logical.json", "memory.json"
+    )
+    assert table["topology"] == {
+        "kind": "rail_optimised", "groups": 1, "servers_per_group": 2, "hosts_per_server": 2,
+        "spines": 1, "rate": f"{12.5 * 2**33:.0f}bps", "delay": "500ns",
+        "scale_up": {"rate": f"{100 * 2**33}bps", "delay": "50ns"},
+    }  # fmt: skip
+    assert table["traffic"] == [
+        {"kind": "chakra", **JOB, "file": "t", "groups": "groups.json", "nic": "rail",
+         "algorithms": {"all_reduce": "ring"}, "flops": 9e14, "memory_rate": 1.6e12}
+    ]  # fmt: skip
+    for said in ("all-to-all by ring: by direct", "boost-mode: ", "logical.json: logical dim"):
+        assert f"left out: {said}" in text
+    assert "that of dimension 1" in text
+    (tmp_path / "my.toml").write_text(text)
+    (spec,) = Study.load(tmp_path / "my.toml").plan().specs
+    (entry,) = spec.setting.traffic
+    # 9e9 operations at 9e14 a second take 10 us, and 8 MB at 1.6 TB/s 5 us
+    assert "calc 10000 cpu 0" in entry.schedule
+
+
+@pytest.mark.parametrize(
+    ("values", "topology"),
+    [
+        (("Switch", "8", "100", "936.25"), {"kind": "star", "hosts": 8, "delay": "936250ps"}),
+        (("Ring", "8", "50", "1000"), {"kind": "star", "hosts": 8, "delay": "500ns"}),
+        (("Switch, Ring", "1, 8", "400, 50", "1, 1000"), {"kind": "star", "delay": "500ns"}),
+        (("FullyConnected", "8", "50", "0"), {"kind": "star", "rate": f"{7 * 50 * 2**33}bps"}),
+    ],
+)
+def test_dimensions_of_astra_sim_are_switches(
+    tmp_path: Path, values: tuple[str, ...], topology: dict[str, Any]
+) -> None:
+    """Without traffic hosts send to one; a Ring has the latency of one link, a Switch of two."""
+    (tmp_path / "net.yml").write_text(DIMENSIONS.format(*values))
+    table, _ = _imported(tmp_path, "net.yml")
+    assert topology.items() <= table["topology"].items()
+    assert table["traffic"][0]["kind"] == "incast"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (("Torus", "8", "50", "1"), "topology[0]: 'Torus'"),
+        (("Switch", "0", "50", "1"), "npus_count[0]: 0"),
+        (("Switch", "true", "50", "1"), "npus_count[0]: True"),
+        (("Switch", "8", "0", "1"), "bandwidth[0]: 0"),
+        (("Switch", "8", "50", "-1"), "latency[0]: -1"),
+        (("Switch", "8", "50", ".nan"), "latency[0]: nan"),
+        (("Switch, Ring", "8", "50", "1"), "lists of one length"),
+        (("Switch", "1", "50", "1"), "0 dimensions of several NPUs"),
+        (("Ring, Ring, Ring", "2, 2, 2", "1, 1, 1", "1, 1, 1"), "(2 x 2 x 2)"),
+    ],
+)
+def test_a_network_of_astra_sim_that_cannot_be_is_refused(
+    tmp_path: Path, values: tuple[str, ...], said: str
+) -> None:
+    """With the key and the place."""
+    (tmp_path / "net.yml").write_text(DIMENSIONS.format(*values))
+    with pytest.raises(UserError) as told:
+        _imported(tmp_path, "net.yml")
+    assert said in str(told.value)
+
+
+def test_a_system_of_astra_sim_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    """Processors without a rate; without traces it has nothing to say."""
+    _trace(tmp_path, 0)
+    _system(tmp_path, **{"peak-perf": 0})
+    with pytest.raises(UserError, match=r"system.json: peak-perf: it is 0"):
+        _imported(tmp_path, "t.0.et", "system.json")
+    _system(tmp_path)
+    (tmp_path / "net.yml").write_text(DIMENSIONS.format("Switch", "8", "50", "1"))
+    assert (
+        "left out: system.json: no job is given" in _imported(tmp_path, "net.yml", "system.json")[1]
+    )

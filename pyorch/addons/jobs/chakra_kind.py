@@ -47,6 +47,18 @@ class Chakra(ScheduledTable):
         default=False,
         description="What runs on a stream of a device waits for what ran on it before.",
     )
+    flops: float | None = Field(
+        default=None,
+        gt=0,
+        description="Floating-point operations that a rank does per second: computations of "
+        "`num_ops` take as long; none: their duration.",
+    )
+    memory_rate: float | None = Field(
+        default=None,
+        gt=0,
+        description="With `flops`, bytes that its memory gives per second: no computation is "
+        "shorter than its `tensor_size` takes.",
+    )
     copies: int = Field(
         default=1,
         ge=1,
@@ -58,6 +70,8 @@ class Chakra(ScheduledTable):
     def resolve(self, check: Check) -> TrafficTable | None:
         traces = self._copied(check, read_traces(check, self.file, self.dependencies == "all"))
         groups = None if self.groups is None else read_groups(check, self.groups, len(traces))
+        if self.memory_rate and not self.flops:
+            check.add("memory_rate", "'memory_rate' without 'flops'", None, "give 'flops', too")
         if not self.check_algorithms(check) or check.findings.problems or not traces:
             return None
         reading = Reading(
@@ -67,6 +81,8 @@ class Chakra(ScheduledTable):
             self.ignore_missing,
             self.dependencies == "all",
             self.chain_streams,
+            self.flops,
+            self.memory_rate,
         )
         return self.as_goal(check, traces, reading)
 

@@ -10,6 +10,7 @@ define the meaning of the GOAL text.
 from __future__ import annotations
 
 import heapq
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -60,6 +61,7 @@ MOST_SHOWN = 10
 """Ids of nodes that a message shows."""
 MOST_NUMBER = 10**15
 """Bytes or us above which a number must be a mistake: GOAL has 18 digits."""
+MOST_OPERATIONS = 10**20
 
 
 @dataclass
@@ -110,7 +112,9 @@ class Reading:
     groups: ranks of each process group; None: unknown. algorithms: by operation, unless the
     default. ignore: more attributes to ignore. ignore_missing: ignore dependencies on nodes that
     are not in the file. control: the nodes' dependencies have ctrl_deps among them. chain_streams:
-    what runs on a stream of a device waits for what ran on it before.
+    what runs on a stream of a device waits for what ran on it before. flops: floating-point
+    operations per second, memory_rate: bytes per second, which decide how long a computation of
+    `num_ops` takes; None: its duration.
     """
 
     groups: Mapping[str, Sequence[int]] | None = None
@@ -119,6 +123,8 @@ class Reading:
     ignore_missing: bool = False
     control: bool = True
     chain_streams: bool = False
+    flops: float | None = None
+    memory_rate: float | None = None
 
 
 @goal.uncollected()
@@ -379,14 +385,23 @@ class _Schedule:
     def _calc(self, rank: _Rank, node: Node) -> str:
         if node.kind == "METADATA_NODE":
             return "calc 0"
-        if node.duration == 0 and node.attributes.get("num_ops"):
+        duration = node.duration
+        if node.attributes.get("num_ops") and self.reading.flops:
+            duration = self._computed(rank, node, self.reading.flops)
+        elif duration == 0 and node.attributes.get("num_ops"):
             what = "a computation of 'num_ops' without 'duration_micros'"
-            self.tell(rank, node, what, "its duration", "there is no model of processors here")
-        if not node.duration < MOST_NUMBER / NS_PER_US:
-            self.tell(rank, node, f"it takes {node.duration} us", f"less than {MOST_NUMBER} ns")
+            self.tell(rank, node, what, "its duration", "give 'flops'")
+        if not duration < MOST_NUMBER / NS_PER_US:
+            self.tell(rank, node, f"it takes {duration:g} us", f"less than {MOST_NUMBER} ns")
             return "calc 0"
         cpu = 1 if node.attributes.get("is_cpu_op") else 0
-        return f"calc {round(node.duration * NS_PER_US)} cpu {cpu}"
+        return f"calc {round(duration * NS_PER_US)} cpu {cpu}"
+
+    def _computed(self, rank: _Rank, node: Node, flops: float) -> float:
+        """Return how long the operations of a node, or the bytes that they need, take [us]."""
+        operations = self._number(rank, node, "num_ops", MOST_OPERATIONS) or 0
+        read = self._number(rank, node, "tensor_size", MOST_NUMBER, 0) or 0
+        return max(operations / flops, read / (self.reading.memory_rate or math.inf)) * 1e6
 
     def _message(self, rank: _Rank, node: Node) -> str:
         sends = node.kind == "COMM_SEND_NODE"

@@ -23,6 +23,8 @@ from pyorch.writers.scenes import Scene, Written, left_out
 
 COPIES = 8
 """Ranks that are assumed where only the trace of one is at hand."""
+FLOPS = 4e14
+"""Operations per second that are assumed where traces have no durations."""
 _TRACE = re.compile(r"(.+)\.(?:0|[1-9]\d{0,8})\.et", re.ASCII)
 
 
@@ -70,7 +72,9 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
         copies = COPIES if len(traces) == 1 else 1
         named = _groups(groups, len(traces) * copies)
         ignored = frozenset(["pg_name"] if everybody else [])
-        reading = Reading(named, {}, ignored, missing, control, False)
+        timed = all(node.duration or not node.attributes.get("num_ops") for node in traces[0][1])
+        flops = None if timed else FLOPS
+        reading = Reading(named, {}, ignored, missing, control, flops=flops)
         # two copies have the problems of all, but for those with the ranks that groups name
         problems = schedule(traces * (copies if named else min(copies, 2)), reading)[2]
         if not problems:
@@ -84,6 +88,9 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
         ),
         "ignore_missing": (
             True, missing, "dependencies on nodes that are not in the file are left out"
+        ),
+        "flops": (
+            FLOPS, not timed, f"a rank does {FLOPS:g} operations per second, unless a system says"
         ),
         "ignore": (
             ["pg_name"], everybody,
