@@ -130,6 +130,7 @@ class Study:
         self._seeds = ""
         self._plan: Plan | None = None
         self._whole: Plan | None = None
+        self._joined = False
         """A plan of which no finished run can be damaged."""
 
     @classmethod
@@ -167,6 +168,7 @@ class Study:
         study._paths = (paths or default_paths()).absolute()
         study._source, study._overrides, study._seeds = name, tuple(overrides), str(seeds)
         study._plan = study._whole = None
+        study._joined = False
         return study
 
     def __getattr__(self, name: str) -> Any:
@@ -235,12 +237,14 @@ class Study:
         ]
         other._plan = replace(whole, specs=found)
         other._seeds = self._seeds
+        other._joined = True
         return other
 
     def _with(self, overrides: tuple[str, ...] | None = None, seeds: str | None = None) -> Study:
         other = type(self).__new__(type(self))
         other._paths, other._source = self._paths, self._source
         other._plan = other._whole = None
+        other._joined = False
         other._overrides = self._overrides if overrides is None else overrides
         other._seeds = self._seeds if seeds is None else seeds
         return other
@@ -414,7 +418,19 @@ class Study:
 
         plan = self._made()
         own = [one.name for one in present_modules(self._paths.modules) if one.outside]
-        return lines(of_runs(plan.specs, plan.store, plan.build.fingerprint, own))
+        store, fingerprint, numbered = plan.store, plan.build.fingerprint, self._is_numbered
+        return lines(of_runs(plan.specs, store, fingerprint, own, self._explaining, numbered))
+
+    @property
+    def _is_numbered(self) -> bool:
+        """Whether `show` of the same command gives its runs the same numbers."""
+        return not self._seeds and not self._joined
+
+    def _explaining(self, spec: RunSpec) -> str:
+        """The command that explains a run: by its number, or where it may have another by title."""
+        if self._is_numbered:
+            return self._command("explain", str(self._made().specs.index(spec) + 1))
+        return self._command("explain", spec.title, seeds=str(spec.seed))
 
     @property
     def runs(self) -> pd.DataFrame:
@@ -680,9 +696,10 @@ class Study:
 
     # Inside
 
-    def _command(self, task: str, *more: str) -> str:
+    def _command(self, task: str, *more: str, seeds: str | None = None) -> str:
         name = self._source if isinstance(self._source, str) else self._source.file.name
-        return pipeline.command_line(name, self._overrides, self._seeds, task, more, self._paths)
+        seeds = self._seeds if seeds is None else seeds
+        return pipeline.command_line(name, self._overrides, seeds, task, more, self._paths)
 
     def _made(self) -> Plan:
         plan = self._plan or self.plan()

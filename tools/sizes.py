@@ -38,7 +38,7 @@ FEATURES = (
     _feature("runs for other tools", 575, "writers cli/export.py"),
     _feature("traffic", 2_840, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
-    _feature("messages, units, paths, trust, ends of processes", 2_665, "base"),
+    _feature("messages, units, paths, trust, ends of processes", 2_670, "base"),
     _feature("a run", 1_110, "run"),
     _feature("many runs here, and their progress", 1_920, "engine"),
     _feature("Slurm", 2_090, "engine/slurm cli/sweep.py"),
@@ -51,16 +51,16 @@ FEATURES = (
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
-    _feature("figures", 4_050, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_410, "report"),
+    _feature("figures", 4_070, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("reports: expectations, answer, page", 3_450, "report"),
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_355,
+        3_395,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_385, "explain cli/explain.py"),
+    _feature("explain", 2_430, "explain cli/explain.py"),
     _feature("size", 1_445, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 675, "catalogue cli/schemes.py"),
     _feature(
@@ -73,11 +73,11 @@ FEATURES = (
     _feature("the build of the C++ modules", 2_270, "build cli/build.py"),
     _feature(
         "Study and notebooks",
-        1_395,
+        1_415,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_140, "cli __main__.py"),
-    _feature("the deadlock laboratory", 5_480, "addons/lab"),
+    _feature("the command line", 1_145, "cli __main__.py"),
+    _feature("the deadlock laboratory", 5_500, "addons/lab"),
     _feature("jobs of ranks", 5_305, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""

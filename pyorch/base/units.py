@@ -7,7 +7,7 @@ The spellings are ns-3's. Decimal prefixes are powers of 1000, binary ones (KiB,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -213,3 +213,9 @@ def _decimal(value: int, scale: int) -> str:
         value, digits = value * 10, digits + 1
     text = str(value // scale).rjust(digits + 1, "0")
     return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
+
+
+def short_key(key: str, others: Iterable[str]) -> str:
+    """The last part of a parameter's name, or all of it where another one ends like it."""
+    last = key.rpartition(".")[2]
+    return key if any(one != key and one.rpartition(".")[2] == last for one in others) else last

@@ -113,8 +113,12 @@ def tell_report(found: Told) -> int:
     """Print expected and measured values of a report; return the exit code."""
     for line in in_short(found.verdicts) if sys.stdout.isatty() else found.verdicts:
         print(line)
+    for line in found.compared:
+        print(line)
     for text in found.errors:
         print(f"figure not drawn: {text}", file=sys.stderr)
+    if found.pdfs:
+        print(f"for a paper, beside it: {', '.join(found.pdfs)}")
     print(f"report: {found.index}")
     return FAILED if found.failed else OK
 

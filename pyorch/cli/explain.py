@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pyorch.cli.base import OK, command
 from pyorch.explain.base import Explained
 from pyorch.explain.explanation import Explanation
-from pyorch.explain.page import HEADS, grouped, row_of, too_slow
+from pyorch.explain.outcomes import AS_IT_WAS
+from pyorch.explain.page import HEADS, grouped, is_free, row_of, too_slow
 from pyorch.explain.slow import Slow, Table
 from pyorch.remarks import runs_text
 from pyorch.report.quantities import show
@@ -30,6 +31,9 @@ def explain_run(
 ) -> int:
     """Write the page of a run, and print a summary."""
     study = Study.named(name, overrides, seeds=seeds)
+    if not run:
+        run = _first(study)
+        print(f"run:      {study.find(run).title}", flush=True)
     found = study.explain(run, out, jobs, lambda line: print(line, flush=True), sys.stdout)
     _tell(found)
     assert found.page is not None  # noqa: S101 (it was asked for)
@@ -39,6 +43,14 @@ def explain_run(
         print(f"captures: {files} in {index.parent}")
     print(f"page:     {index}")
     return OK
+
+
+def _first(study: Study) -> str:
+    """The first run that deadlocked, as far as they are done; else the first one."""
+    runs = study.runs
+    if "deadlocked" in runs and len(stuck := runs[runs["deadlocked"] > 0]):
+        return str(stuck.iloc[0]["hash"])
+    return "1"
 
 
 def _tell(found: Explained) -> None:
@@ -69,8 +81,11 @@ def _tell_table(table: Table) -> None:
 
 
 def _tell_cures(found: Explanation) -> None:
+    """Print the cures that always help, each with its numbers, and the names of the others."""
     heads = HEADS[:-1]
-    rows = [row_of(outcome) for outcome in found.outcomes]
+    sure = [one for one in found.outcomes if is_free(one) and one.cannot]
+    shown = [*(one for one in found.outcomes if one.cure.name == AS_IT_WAS), *sure]
+    rows = [row_of(outcome) for outcome in shown]
     widths = [max(len(row.cells[at]) for row in rows) for at in range(len(heads))]
     widths = [max(width, len(head)) for width, head in zip(widths, heads, strict=True)]
 
@@ -78,10 +93,16 @@ def _tell_cures(found: Explanation) -> None:
         return "  ".join(f"{c:<{w}}" for c, w in zip(cells, widths, strict=True)).rstrip()
 
     print(f"\n{line(heads)}")
-    for heading, some in grouped(found.outcomes):
+    for heading, some in grouped(shown):
         print(f"{heading}:" if heading else "", end="\n" if heading else "")
-        for row in map(row_of, some):
-            cells = row.cells[: len(heads)]
-            print(f"{row.name}: not tried: {row.reason}" if row.reason else line(cells))
+        print("\n".join(line(row.cells[: len(heads)]) for row in map(row_of, some)))
+    lucky = [one for one in found.outcomes if is_free(one) and not one.cannot]
+    stuck = [one for one in found.outcomes if one.deadlocks and one not in shown]
+    for what, some in (("Not in this run, but maybe in another", lucky), ("Deadlock, too", stuck)):
+        if some:
+            print(textwrap.fill(f"{what}: {', '.join(one.cure.name for one in some)}.", WIDTH))
+    for one in found.outcomes:
+        if one.reason:
+            print(textwrap.fill(f"Not tried: {one.cure.name}: {row_of(one).reason}", WIDTH))
     if note := too_slow(found.outcomes):
         print(textwrap.fill(note, WIDTH))

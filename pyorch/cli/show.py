@@ -24,7 +24,7 @@ from pyorch.study import Study
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
-SHOWN_RUNS, FEW_RUNS = 40, 6
+SHOWN_RUNS, FEW_RUNS = 40, 3
 SHOWN_CYCLES = 10
 WIDEST = 100
 #: Scenes whose buffer dependencies `show` looks at, and their nodes: more would take minutes.
@@ -79,7 +79,8 @@ def _print_demand(plan: Plan) -> None:
     if most.tiers:
         told = f"{most.flows:,} flows, {rounded_bytes(int(most.payload))}"
         print(shown(f"\noffered by {told}: {most.told}"))
-    cost = cost_text(found, len(plan.missing), speed_here(plan.store.paths.results))
+    speed, figures = speed_here(plan.store.paths.results), len(plan.experiment.figures)
+    cost = cost_text(found, len(plan.missing), speed, figures)
     print(shown(f"cost: {cost}"))
 
 

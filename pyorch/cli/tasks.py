@@ -105,7 +105,7 @@ def trace(
 @verb
 def explain(
     of: One,
-    run: Run,
+    run: Annotated[str, "number, hash or title; default the first that deadlocked, else 1"] = "",
     *,
     out: Annotated[str, "folder to write into; default results/NAME/explain/pages/HASH"] = "",
     jobs: Jobs = None,

@@ -18,7 +18,7 @@ from pyorch.engine.terminal import Running, Screen, State, Totals, is_drawable, 
 
 SLICES = 100
 """Number of slices in which a run is simulated."""
-PLAIN_INTERVAL_S = 3.0
+PLAIN_INTERVAL_S = 10.0
 SILENCE_S = 30.0
 """Where there is no terminal a line comes at least this often."""
 STANDSTILL_S = 30.0
@@ -198,8 +198,8 @@ class Progress:
     """Shows how far a batch is.
 
     On a terminal a view is kept up to date, in a notebook's cell one line. Elsewhere, and where
-    NO_COLOR or TERM=dumb ask for it, a line follows finished runs, at most one every three seconds,
-    and one the last; while none ends, one comes every 30 s. name: of the batch.
+    NO_COLOR or TERM=dumb ask for it, a line follows finished runs, at most one every ten seconds
+    or a quarter of the time so far, and one the last; while none ends, one comes every 30 s. name: of the batch.
     """
 
     def __init__(
@@ -237,7 +237,8 @@ class Progress:
         self.finished += 1
         self.failed += failed
         last = self.finished == self.total
-        if self._terminal or last or self._clock() - self._shown >= PLAIN_INTERVAL_S:
+        gap = max(PLAIN_INTERVAL_S, (self._clock() - self._start) / 4)
+        if self._terminal or last or self._clock() - self._shown >= gap:
             self._show(running)
 
     def update(self, running: Sequence[Running]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from pyorch.base.units import duration, rounded_time
+from pyorch.base.units import duration, rounded_time, short_key
 
 _MOST_RUNS = 8
 _GAP, _LEAST_BAR = 2, 10
@@ -172,8 +172,9 @@ def render(state: State, width: int, height: int = 24) -> str:
 def _short(title: str) -> str:
     """A run's title without what all titles have: "PFC queue_service=Fifo seed=1"."""
     words = [word.rpartition("=") for word in title.split(" ")]
+    keys = [key for key, _, _ in words]
     return " ".join(
-        (f"{key.rpartition('.')[2]}=" if key != "variant" else "") + value if equals else value
+        (f"{short_key(key, keys)}=" if key != "variant" else "") + value if equals else value
         for key, equals, value in words
     )
 

@@ -115,9 +115,10 @@ class Explanation(Explained):
             return said
         slow = len([one for one in tried if one.crawls])
         more = f", and with {slow} more it does not either, but flows do not finish" if slow else ""
-        return (
-            f"{said} With {len(free)} of {len(tried)} cures the same run does not deadlock{more}."
-        )
+        able = sum(one.cannot for one in free)
+        never = f" (with {able} of these it cannot)" if able else ""
+        cures = f"{len(free)} of {len(tried)} cures"
+        return f"{said} With {cures} the same run does not deadlock{never}{more}."
 
     @override
     def lines(self) -> Iterator[str]:
@@ -377,7 +378,7 @@ def _outcome(plan: Plan, store: Store, cure: Cure, spec: RunSpec | str) -> Outco
     run_hash = spec.hash(plan.build.fingerprint)
     if not store.is_done(run_hash):
         return Outcome(cure, reason=_failure(store, run_hash))
-    return outcome_of(cure, store, run_hash)
+    return outcome_of(cure, store, spec, run_hash)
 
 
 def _failure(store: Store, run_hash: str) -> str:

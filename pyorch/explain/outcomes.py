@@ -13,6 +13,7 @@ from pyorch.files.load import load_experiment
 from pyorch.metrics import known_numbers
 from pyorch.plan import RunSpec, expand
 from pyorch.run.simulate import RefusedError
+from pyorch.setting.dependency import flow_cycle
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,7 +60,8 @@ class Outcome:
     those that the cure itself drops. repeated: retransmitted bytes. flows: number of finite ones;
     ended: how many of these finished. delivered: bytes. slowest: rate of the slowest flow while it
     lasted [bit/s]. withheld: time in which only a flow control's rate kept lines idle, summed over
-    ports and classes [ps]. end: ps.
+    ports and classes [ps]. end: ps. buffer: the most that a switch held [B]. cannot: with it the
+    flows have no cyclic buffer dependency within lossless classes, so that none can ever deadlock.
     """
 
     cure: Cure
@@ -76,6 +78,8 @@ class Outcome:
     slowest: float = 0.0
     withheld: int = 0
     end: int = 0
+    buffer: int = 0
+    cannot: bool = False
 
     @property
     def crawls(self) -> bool:
@@ -89,7 +93,7 @@ class Outcome:
         return bool(buffer.get("lossless_classes") == 0)
 
 
-def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
+def outcome_of(cure: Cure, store: Store, spec: RunSpec, run_hash: str) -> Outcome:
     """Read the outcome of a finished run with a cure."""
     numbers = known_numbers(store.read_summary(run_hash)["summary"])
 
@@ -110,7 +114,15 @@ def outcome_of(cure: Cure, store: Store, run_hash: str) -> Outcome:
         slowest=_slowest(store.read_table(run_hash, "flow"), number("end_ps")),
         withheld=number("withheld_time_ps"),
         end=number("end_ps"),
+        buffer=number("peak_buffer_bytes"),
+        cannot=not number("deadlocked") and _cannot(spec),
     )
+
+
+def _cannot(spec: RunSpec) -> bool:
+    """Whether the flows of a run have no cyclic buffer dependency within lossless classes."""
+    found = flow_cycle(spec.setting, spec.seed)
+    return not found.cycle or found.is_broken
 
 
 def _slowest(flows: DataFrame, end: int) -> float:

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from pyorch.report.page import DrawnFigure
 
 INDEX = "index.html"
-HEADS = ("Cure", "Deadlock", "Lost", "Ended", "Received", "Slowest", "What it is and costs")
+HEADS = (
+    *("Cure", "Deadlock", "Lost", "Ended", "Received", "Slowest", "Buffer"),
+    "What it is and costs",
+)
 MAX_REASON = 160
 _DIGITS = 6
 
@@ -52,12 +55,13 @@ class Row:
     ended: str = ""
     rate: str = ""
     slowest: str = ""
+    buffer: str = ""
     price: str = ""
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Its texts, in the order of HEADS."""
-        numbers = (self.lost, self.ended, self.rate, self.slowest)
+        numbers = (self.lost, self.ended, self.rate, self.slowest, self.buffer)
         return (self.name, self.deadlock, *numbers, self.price)
 
 
@@ -179,6 +183,7 @@ def row_of(outcome: Outcome) -> Row:
         ended=f"{outcome.ended} of {outcome.flows}" if outcome.flows else "–",
         rate=show(8e12 * outcome.delivered / outcome.end, "bit/s") if outcome.end else "–",
         slowest=show(outcome.slowest, "bit/s"),
+        buffer=show(outcome.buffer, "B"),
         price="; ".join(price),
     )
 
@@ -189,13 +194,18 @@ def _verdict(outcome: Outcome) -> tuple[str, str]:
     if outcome.crawls:
         return "none, but too slow", "open"
     if not outcome.deadlocks:
-        return "none", "good"
+        return ("cannot", "good") if outcome.cannot else ("not in this run", "open")
     at = show(outcome.formed, "ps")
     if outcome.is_stuck:
         more = f", {outcome.deadlocks} in all" if outcome.deadlocks > 1 else ""
         return f"from {at}{more}", "bad"
     times = "once" if outcome.deadlocks == 1 else f"{outcome.deadlocks} times"
     return f"broken {times}, first at {at}", "open"
+
+
+def is_free(outcome: Outcome) -> bool:
+    """Whether a run did not deadlock, and finished."""
+    return outcome.deadlocks == 0 and not outcome.crawls
 
 
 def too_slow(outcomes: Sequence[Outcome]) -> str:

@@ -57,6 +57,21 @@ def which(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
     return f"{count} ({', '.join(parts[:MOST_GROUPS])}{f', and {more} more' if more > 0 else ''})"
 
 
+def numbers_of(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
+    """The numbers of some of several runs, as `show` counts them: "1-5, 8"."""
+    wanted = {id(spec) for spec in some}
+    numbers = [number for number, spec in enumerate(runs, 1) if id(spec) in wanted]
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    texts = [str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts]
+    more = len(texts) - MOST_GROUPS
+    return ", ".join([*texts[:MOST_GROUPS], *(["..."] if more > 0 else [])])
+
+
 def _spelling(specs: Sequence[RunSpec]) -> Callable[[RunSpec], str]:
     """How to name the groups of runs: by variant or, if there is only one, by setting."""
     if len({spec.params.get("variant") for spec in specs}) > 1:

@@ -31,6 +31,8 @@ USUAL_SPEED = 0.7e-6
 """CPU time of a packet-hop [s] on machines of this decade, where nothing has run yet."""
 START = 0.1
 """CPU time [s] of the start and the end of a run, about."""
+REPORT, DRAWING = 3.0, 1.0
+"""CPU time [s] of a report, and of each of its figures, about."""
 BASE_MEMORY, FLOW_MEMORY, HOST_MEMORY = 150e6, 800.0, 28e3
 """Memory of a run [B]: of the program, and for each flow and each host (docs/performance.md)."""
 _MOST_LOGS = 20
@@ -205,15 +207,21 @@ def cpu_text(
     return f"about {_time(times * one)} of CPU time" if hops else ""
 
 
-def cost_text(found: Sequence[tuple[Demand, int]], missing: int, speed: float | None) -> str:
-    """Return what the missing runs cost, in words. speed: CPU time of a packet-hop here [s]."""
+def cost_text(
+    found: Sequence[tuple[Demand, int]], missing: int, speed: float | None, figures: int = 0
+) -> str:
+    """Return what the missing runs cost, in words.
+
+    speed: CPU time of a packet-hop here [s]. figures: that are drawn behind them.
+    """
     runs = sum(count for _, count in found)
     hops = sum(demand.hops * count for demand, count in found) / runs
     memory = max(demand.memory for demand, _ in found)
     one = START + hops * (speed or USUAL_SPEED)
     how = f"{1e6 * speed:.2g} us a hop, measured here" if speed else "nothing has run here yet"
     each = f"{float(f'{hops:.2g}'):,.0f} packet-hops a run, {_time(one)} and {memory / 1e6:.0f} MB"
-    return f"{each}; {_time(one * missing)} of CPU time for {missing:,} to do ({how})"
+    drawn = f" and {_time(REPORT + figures * DRAWING)} for the report" if figures else ""
+    return f"{each}; {_time(one * missing)} of CPU time for {missing:,} to do{drawn} ({how})"
 
 
 def _time(seconds: float) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyorch.base.errors import UserError
-from pyorch.remarks.base import Remark, runs_text, which
+from pyorch.remarks.base import Remark, numbers_of, runs_text, which
 
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_WARNINGS = 6
 MOST_DAMAGED = 10
+_STUCK = ("deadlocked", "blocked_by_host")
 
 Summary = Mapping[str, Any]
 """The content of a run's summary.json."""
@@ -23,11 +24,17 @@ Done = Sequence[tuple["RunSpec", Summary]]
 
 
 def of_runs(
-    specs: Sequence[RunSpec], store: Store, fingerprint: str, own: Iterable[str] = ()
+    specs: Sequence[RunSpec],
+    store: Store,
+    fingerprint: str,
+    own: Iterable[str] = (),
+    explain: Callable[[RunSpec], str] | None = None,
+    numbered: bool = True,
 ) -> list[Remark]:
     """Remarks on the finished runs among the specs, the most important first.
 
-    own: modules of a person's own, whose numbers show whether their schemes did anything.
+    own: modules of a person's own, whose numbers show whether their schemes did anything. explain:
+    the command that explains a run. numbered: whether a person knows the runs by these numbers.
     """
     done: list[tuple[RunSpec, Summary]] = []
     for spec in specs:
@@ -37,7 +44,11 @@ def of_runs(
             continue
     stalled = _stalled(done, store, fingerprint)
     unfinished = [*_unfinished(done), *stalled]
-    first = [*_deadlocks(done), *_waiting(done), *_losses(done), *unfinished, *_missing(done)]
+    deadlocks = [*_deadlocks(done, specs if numbered else ()), *_waiting(done)]
+    if deadlocks and explain:
+        stuck = (spec for spec, found in done if any(_number(found, name) for name in _STUCK))
+        deadlocks.append(Remark("why", f"`{explain(next(stuck))}`, or another of these runs"))
+    first = [*deadlocks, *_losses(done), *unfinished, *_missing(done)]
     return [*first, *_own(done, own), *_equal(done), *_unmeasured(done), *_warned(done)]
 
 
@@ -63,10 +74,12 @@ def _number(summary: Summary, name: str) -> float:
     return float(summary.get("summary", {}).get(name) or 0)
 
 
-def _deadlocks(done: Done) -> Iterator[Remark]:
+def _deadlocks(done: Done, specs: Sequence[RunSpec]) -> Iterator[Remark]:
     lasting = [spec for spec, summary in done if _number(summary, "deadlocked_at_end")]
     if lasting:
-        yield _first("deadlock", f"in {which(lasting, _specs(done))}", lasting, done)
+        where = f"in {which(lasting, _specs(done))}"
+        named = f", runs {numbers_of(lasting, specs)}" if 1 < len(lasting) < len(specs) else ""
+        yield _first("deadlock", where + named, lasting, done)
     passing = [
         spec
         for spec, summary in done
@@ -124,6 +137,8 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
     """The messages that wait, and for which, in the first run in which some do not finish."""
     for spec, summary in done:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
+            continue
+        if _number(summary, "deadlocked_at_end"):  # said before
             continue
         from pyorch.network import topology
         from pyorch.remarks.stall import explain, named

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyorch.base.lazy import pd
+from pyorch.base.units import short_key
 from pyorch.report.data import ReportData
 from pyorch.report.expect import AGREES, DIFFERS, NOT_COMPARABLE, NOT_MEASURED, Result
 from pyorch.report.quantities import automatic, plain_name, show
@@ -246,7 +247,7 @@ def _shared(
         if len(values) > _MOST:
             values = [*values[: _MOST - 1], f"{len(values) - _MOST + 1} more"]
         said = " or ".join(value for value in values if value)
-        short = key.rpartition(".")[2].replace("_", " ")
+        short = short_key(key, varied).replace("_", " ")
         is_name = key in ("variant", "scenario")
         parts.append(said if is_name else f"{short} {'' if said == _UNSET else '= '}{said}")
     return ", ".join(parts)

@@ -10,27 +10,34 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pyorch.base.lazy import pd
 from pyorch.metrics.base import Better
 from pyorch.report.data import ReportData
-from pyorch.report.quantities import Scale, automatic, plain_name, show_value
+from pyorch.report.quantities import Scale, automatic, plain_name, show, show_value
 from pyorch.report.select import absent, value_text
 from pyorch.report.statistics import NEGLIGIBLE, Estimate, Standing, estimate, standing_of
 from pyorch.report.style import label_axis
 from pyorch.setting.tagger import lossless_classes
 
 MOST_ROWS, MOST_METRICS = 60, 20
+SHORT_ROWS, SHORT_WIDTH = 8, 100
+"""Settings that a terminal shows, and how wide [characters]."""
 _DIGITS = 3
 _FIRST = ("best", "equal")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean with its interval, and what the seeds say of it; "" where nothing is compared."""
+    """A mean with its interval, and what the seeds say of it; "" where nothing is compared.
+
+    mean: it without the interval.
+    """
 
     text: str
     standing: Standing | str = ""
+    mean: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,29 @@ class Comparison:
         """Whether metrics go down the page: where they are more than what alone varies."""
         only_one = all(len(texts) == 1 for texts, _ in self.rows)
         return only_one and len(self.heads) > len(self.rows) + 1
+
+    def in_short(self) -> list[str]:
+        """The means of the first metrics as lines of a terminal, and what else there is."""
+        rows = self.rows[:SHORT_ROWS]
+        marks = {"best": " *", "equal": " *", "not decided": " ?"}
+        keys = len(self.heads) - len(rows[0][1])
+        table = [[*self.heads]]
+        for texts, cells in rows:
+            means = (cell.mean + marks.get(cell.standing, "") for cell in cells)
+            table.append([*texts, *means])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        ends = accumulate(width + 2 for width in widths)
+        count = sum(end - 2 <= SHORT_WIDTH for end in ends)
+        lines = [
+            "  ".join(f"{text:<{width}}" for text, width in zip(line[:count], widths, strict=False))
+            for line in table
+        ]
+        left = len(self.rows) + self.left - len(rows), len(self.heads) - max(count, keys)
+        counts = zip(left, ("setting", "metric"), strict=True)
+        more = [f"{n} more {what}{'s' if n > 1 else ''}" for n, what in counts if n]
+        legend = ("* best", "? may be as good") if self.marked else ()
+        lines.append(f"means; {'; '.join([*legend, *more, 'intervals'])} in the report")
+        return [line.rstrip() for line in lines]
 
     @property
     def marked(self) -> bool:
@@ -204,8 +234,12 @@ def _standings(
 
 
 def _cell(column: _Column, number: int) -> Cell:
-    text = show_value(column.found[number], column.unit, column.scale, _DIGITS)
-    return Cell(text.removesuffix(f" {column.scale.label}"), column.standings[number])
+    found, scale = column.found[number], column.scale
+    text = show_value(found, column.unit, scale, _DIGITS).removesuffix(f" {scale.label}")
+    mean = show(found.mean, column.unit, scale, _DIGITS).removesuffix(f" {scale.label}")
+    if not found.n or found.spread == "share":
+        mean = text.partition(" (")[0]
+    return Cell(text, column.standings[number], mean)
 
 
 def _head(column: _Column, names: Mapping[str, str]) -> str:

@@ -40,13 +40,16 @@ _OF_PAGES = ("itables", "jinja2", "networkx", "ns3", "plotly", "pyarrow", "pyorc
 class Told:
     """What a report says: its verdicts, figures that could not be drawn, and the page to open.
 
-    failed: whether an expectation or a figure makes the experiment fail.
+    failed: whether an expectation or a figure makes the experiment fail. compared: the means of
+    metrics in short, where nothing is expected. pdfs: names of the files for a paper, beside it.
     """
 
     verdicts: Sequence[str]
     errors: Sequence[str]
     index: Path
     failed: bool
+    compared: Sequence[str] = ()
+    pdfs: Sequence[str] = ()
 
 
 def key_of_report(

@@ -45,13 +45,14 @@ class ReportResult:
     """What a report found.
 
     failed_expectations: those that make the experiment fail. figure_errors: figures that could
-    not be drawn. files: everything written, index.html first.
+    not be drawn. files: everything written, index.html first. compared: means of metrics in short.
     """
 
     failed_expectations: tuple[Result, ...]
     files: tuple[Path, ...]
     expectations: tuple[Result, ...] = ()
     figure_errors: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
 
     @property
     def index(self) -> Path:
@@ -67,7 +68,9 @@ class ReportResult:
             what, measured = result.expect.what, result.measured()
             verdicts.append(f"{result.verdict:<11} {what}: {measured}, {expected}")
         failed = bool(self.failed_expectations or self.figure_errors)
-        return Told(verdicts, self.figure_errors, self.index, failed)
+        compared = () if self.expectations else self.compared
+        pdfs = [file.name for file in self.files if file.suffix == ".pdf"]
+        return Told(verdicts, self.figure_errors, self.index, failed, compared, pdfs)
 
 
 def write_report(
@@ -111,6 +114,7 @@ def write_report(
         files=(index, *files),
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
+        compared=tuple(page.comparison.in_short()) if page.comparison else (),
     )
 
 

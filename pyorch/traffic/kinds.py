@@ -155,8 +155,9 @@ class Cycle(_Routed):
 class Ring(_Routed):
     """Flows around a ring: from every host to a host `hops` switches further on.
 
-    Their paths follow the switches' numbers, even if the opposite direction is shorter. They start
-    up to `jitter` after `start`; without `size` they never end.
+    Their paths follow the switches' numbers, even if the opposite direction is shorter, and
+    whatever [[route]] entries say; a `permutation` with `shift` takes these. They start up to
+    `jitter` after `start`; without `size` they never end.
     """
 
     left_out = _Routed.left_out | {"to"}

@@ -34,9 +34,9 @@ def test_an_unsaid_default_is_the_same_when_it_is_said() -> None:
 
 def test_names_for_schemes_stand_in_the_headers_that_the_page_gives() -> None:
     """Every name of the table is a word of its header, which is a file of the modules."""
-    page = (ROOT / "docs" / "new-scheme.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "open-fabric.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.+?`) \| .+ \| (\S+\.h) \|$", page, re.MULTILINE)
-    assert len(rows) > 10
+    assert len(rows) >= 10
     for names, header in rows:
         (file,) = (ROOT / "ns3-modules").glob(f"*/model/**/{header}")
         words = set(re.findall(r"\w+", re.sub(r"//.*", "", file.read_text(encoding="utf-8"))))

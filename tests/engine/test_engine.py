@@ -657,17 +657,17 @@ def under_way(*shares: float) -> list[Running]:
 
 
 def test_plain_progress_is_sparse() -> None:
-    """Without a terminal: a line at most every three seconds, and one at the end."""
+    """Without a terminal: a line at most every ten seconds, and one at the end."""
     now, stream = [0.0], io.StringIO()
     progress = Progress(5, stream, clock=lambda: now[0])
-    for moment in (1.0, 2.0, 3.0, 4.5, 5.0):
+    for moment in (4.0, 8.0, 12.0, 18.0, 20.0):
         now[0] = moment
         progress.update(under_way(0.5))
-        progress.finish_run(failed=moment == 3.0, running=under_way(0.5))
+        progress.finish_run(failed=moment == 12.0, running=under_way(0.5))
     assert stream.getvalue() == (
-        "1/5 runs, running 50%, 2 s left\n"
-        "4/5 runs, 1 failed, running 50%, 1 s left\n"
-        "5/5 runs, 1 failed, took 5 s\n"
+        "1/5 runs, running 50%, 9 s left\n"
+        "4/5 runs, 1 failed, running 50%, 3 s left\n"
+        "5/5 runs, 1 failed, took 20 s\n"
     )
 
 

@@ -28,7 +28,7 @@ from pyorch.engine import LocalEngine
 from pyorch.explain.base import Wires
 from pyorch.explain.explanation import AROUND, Explanation, explain
 from pyorch.explain.outcomes import AS_IT_WAS, tables_agree
-from pyorch.explain.page import row_of, too_slow, write
+from pyorch.explain.page import is_free, row_of, too_slow, write
 from pyorch.explain.story import Blocked, Pause, Story, levels_of
 from pyorch.report.quantities import show
 from tests.inputs import ROOT, RUNS
@@ -426,10 +426,17 @@ def test_outcomes_are_what_the_oracle_and_the_flows_say(found: Explanation) -> N
             rates.append(8e12 * row["delivered_bytes"] / (until - row["start_ps"]))
         assert one.slowest == pytest.approx(min(rates))
         assert one.delivered == sum(row["delivered_bytes"] for row in flows)
+        assert one.buffer == summary["peak_buffer_bytes"] > 0
     by_name = {one.cure.name: one for one in tried}
     for name in ("up-down routing", "shortest paths", "tagger"):
         assert by_name[name].deadlocks == 0
         assert by_name[name].ended == by_name[name].flows
+        assert row_of(by_name[name]).deadlock == "cannot"
+    lucky = [one for one in tried if one.cure.group == "schemes" and is_free(one)]
+    assert lucky
+    for one in lucky:  # the cycle is there, but where nothing is lossless
+        told = "cannot" if one.is_lossy else "not in this run"
+        assert row_of(one).deadlock == told, one.cure.name
     broken = by_name["PFC+DCFIT"]
     assert broken.deadlocks
     assert not broken.is_stuck

@@ -134,7 +134,7 @@ def test_a_ring_and_a_clos_are_as_known() -> None:
     clos = prevent(_network(kind="fat_tree", k=4))
     assert not clos.cycles
     assert clos.classes == 1
-    for price in (clos.updown.price, clos.updown.price_of_all):
+    for price in (clos.updown.price(), clos.updown.price_of_all()):
         assert price is not None
         assert (price.mean, price.most) == (1.0, 1.0)
         assert price.throughput == pytest.approx(1.0)
@@ -237,7 +237,7 @@ def test_prices_of_up_down_routing_are_those_of_its_paths(network: Topology) -> 
             assert to.whole(start) == len(way) - 1
             shortest = nx.shortest_path_length(nx.Graph(near), start, to.rack)
             ratios.append((len(way) - 1) / shortest)
-    for price, name in ((updown.price, "one"), (updown.price_of_all, "all")):
+    for price, name in ((updown.price(), "one"), (updown.price_of_all(), "all")):
         assert price is not None
         assert price.mean == pytest.approx(np.mean(ratios))
         assert price.most == pytest.approx(max(ratios))
@@ -299,6 +299,24 @@ DETOURS = [
     {"switch": "s2", "dst": ["h1"], "next": "s0"},
 ]
 """Between switches that all have links to each other: around a triangle instead of across it."""
+
+
+def test_prices_compare_with_the_routes_in_force() -> None:
+    """Detours: three pairs go two hops, so that a link carries three flows; by up-down routing one.
+
+    Every pair goes one hop then. Of routes that are those in force nothing is paid.
+    """
+    network = _network(kind="ring", switches=3)
+    price = prevent(network, entries=_entries(network, DETOURS)).price_of_updown
+    assert price is not None
+    assert (price.mean, price.most) == (pytest.approx(0.75), 1)
+    assert price.throughput == pytest.approx(3)
+    own = prevent(network, entries=_entries(network, UpDown.of(network).routes()))
+    assert own.price_of_updown is not None
+    assert own.price_of_updown.words.startswith("paths 1.00 times as long on average, 1.00 at most")
+    assert "prices:   compared with the routes at the start" in str(
+        prevent(network, entries=_entries(network, DETOURS))
+    )
 
 
 def test_a_cycle_that_only_the_routes_have_is_found() -> None:

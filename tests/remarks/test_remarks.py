@@ -90,7 +90,7 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
         spec("Mine", 1): {"deadlock_not_judged_ports": 8, "events": 5},
     }
     assert said(runs) == [
-        "deadlock:   in 2 of 5 runs (PFC)",
+        "deadlock:   in 2 of 5 runs (PFC), runs 1-2",
         "deadlock:   temporary, in 1 of 5 runs (GFC (1 of 2))",
         (
             "deadlock:   not judged: a flow control that may hold queues back is not a "
@@ -101,13 +101,28 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
     ]
 
 
+def test_runs_that_deadlock_come_with_the_command_that_explains_them() -> None:
+    """Numbers as `show` counts them, where these are the ones that a person knows."""
+    runs = [spec("PFC", seed) for seed in range(1, 6)]
+    stuck = {one: DEAD if one.seed in (2, 3, 5) else {} for one in runs}
+    store: Any = Summaries({one: {"summary": WELL | found} for one, found in stuck.items()})
+    for numbered, told in ((True, ", runs 2-3, 5"), (False, "")):
+        found = of_runs(runs, store, "f", (), lambda one: f"explain {one.seed}", numbered)
+        assert [remark.line() for remark in found[:2]] == [
+            f"deadlock:   in 3 of 5 runs{told}",
+            "why:        `explain 2`, or another of these runs",
+        ]
+
+
 def test_without_variants_runs_are_named_by_their_setting() -> None:
     """If all runs are meant there is no list; many groups are abbreviated."""
     loads = [spec("", 1, load=load) for load in range(7)]
     found = said(dict.fromkeys(loads, DEAD))
     assert found == ["deadlock:   in all 7 runs"]
     found = said({one: DEAD if one.params["load"] else {} for one in loads})
-    assert found == ["deadlock:   in 6 of 7 runs (load=1, load=2, load=3, load=4, and 2 more)"]
+    assert found == [
+        "deadlock:   in 6 of 7 runs (load=1, load=2, load=3, load=4, and 2 more), runs 2-7"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,25 @@ def test_metrics_without_a_value_and_those_that_do_not_fit_are_named() -> None:
     assert found is not None
     assert list(found.heads[:2]) == ["variant", "k"]
     assert not found.upright, "a column for each that varies"
+
+
+def test_in_short_it_has_the_means_of_some_settings() -> None:
+    """As many as fit on a screen; the last line says what marks mean, and how much is left."""
+    found = compared({"A": BASE, "B": [5.0, 1.0, 4.0, 3.0, 3.5], "C": [math.nan], "D": [9.0] * 5})
+    assert found.in_short() == [
+        "variant  Tail",
+        "A        3 *",
+        "B        3.3 ?",
+        "C        –",
+        "D        9",
+        "means; * best; ? may be as good; intervals in the report",
+    ]
+    lines = compared({f"V{n}": [float(n)] for n in range(70)}, "pauses").in_short()
+    assert len(lines) == 10
+    assert lines[-1] == "means; 62 more settings; intervals in the report"
+    wide = {f"metric_{n}_{'long' * 5}": 1.0 for n in range(6)}
+    rows = [{"hash": who, "variant": who, "seed": 1} | wide for who in "AB"]
+    cut = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), [*wide], {})
+    assert cut is not None
+    assert max(map(len, cut.in_short()[:-1])) <= 100
+    assert "3 more metrics" in cut.in_short()[-1]

@@ -801,6 +801,25 @@ def test_a_figure_of_flows_counts_the_traffic_that_it_names() -> None:
     with pytest.raises(FigureError, match="no finite flow of background starts"):
         drawn("cdf", traffic=["background"], src=["h1"])
 
+    def split(**keys: Any) -> dict[tuple[str, str], set[float]]:
+        found = drawn("cdf", **keys).data.groupby(["panel", "line"])["value"]
+        return {ends: set(values) for ends, values in found}
+
+    assert split(columns="traffic") == {
+        ("traffic = background", "PFC"): {2},
+        ("traffic = background", "GFC"): {4},
+        ("traffic = incast", "PFC"): {30},
+        ("traffic = incast", "GFC"): {5},
+    }
+    assert split(columns="variant", hue="src") == {
+        ("PFC", "h0"): {2},
+        ("PFC", "h1"): {30},
+        ("GFC", "h0"): {4},
+        ("GFC", "h1"): {5},
+    }
+    with pytest.raises(FigureError, match="not every panel would have every line"):
+        drawn("cdf", columns="traffic", hue="src", where={"variant": "PFC"})
+
 
 @pytest.mark.drawing
 def test_a_slowdown_of_too_few_flows_says_which_and_how_many() -> None:

@@ -126,7 +126,8 @@ def _ways(spec: RunSpec, types: Catalogue, base: Content) -> Iterator[Cure]:
         return
     free = _unpinned(spec, types, base)
     updown = UpDown.of(network)
-    about = updown.price.words if updown.price else ""
+    price = updown.price()
+    about = f"compared with the shortest, {price.words}" if price else ""
     yield Cure("up-down routing", WAYS, about, _changed(free, [(("route",), updown.routes())]))
     judged = Judged(network)
     turns = fewest_turns(judged.graph())

@@ -24,7 +24,7 @@ from pyorch.addons.lab.cuts import (
     fewest_turns,
     name_of_turn,
 )
-from pyorch.addons.lab.drive import Cycle, Entries, refuse_bundles, route_tables
+from pyorch.addons.lab.drive import Cycle, Entries, Routes, refuse_bundles, route_tables
 from pyorch.addons.lab.price import LostPairs, Price, of_turns, price_of
 from pyorch.addons.lab.split import Split, split_of
 from pyorch.addons.lab.tags import MOST_CLASSES, fewest_classes, tags_of
@@ -138,7 +138,22 @@ class Prevention(Readable):
         if self.link_cut is None:
             return None
         gone = [self.network.links[link] for link in self.link_cut.items]
-        return price_of(self.judged.routes(gone), self.network)
+        return self._price(self.judged.routes(gone))
+
+    @cached_property
+    def _in_force(self) -> Routes | None:
+        """The routes that prices compare with; None, all shortest paths, if some lead nowhere."""
+        routes = self.judged.routes()
+        return routes if price_of(routes, self.network) else None
+
+    def _price(self, routes: Routes) -> Price | None:
+        """The price of routes in place of those in force."""
+        return price_of(routes, self.network, self._in_force)
+
+    @cached_property
+    def price_of_updown(self) -> Price | None:
+        """The price of up-down routing."""
+        return self.updown.price(self._in_force)
 
     @cached_property
     def lost_pairs(self) -> LostPairs:
@@ -156,16 +171,16 @@ class Prevention(Readable):
         if self.avoiding is None:
             return None
         routes = Judged(self.network, {**self.judged.entries, **self.avoiding}).routes()
-        return price_of(routes, self.network)
+        return self._price(routes)
 
     @cached_property
     def changes(self) -> list[Change]:
         """The changes after which there is no cycle, with their prices, the cheapest first."""
-        own = price_of(self.judged.routes(), self.network)
+        own = self._price(self.judged.routes())
         found = [
             ("turns", "--avoid FILE writes [[route]] entries", self.price_of_avoiding, 1),
             ("links", self._as_failed, self.price_of_links, 1),
-            ("up-down", "--out FILE writes [[route]] entries", self.updown.price, 1),
+            ("up-down", "--out FILE writes [[route]] entries", self.price_of_updown, 1),
         ]
         if not self.no_tags and self.classes <= MOST_CLASSES:
             found.append(("classes", "--tags FILE writes the rules", own, self.classes))
@@ -204,9 +219,13 @@ class Prevention(Readable):
             yield from self.fixed.listed(network, 1)
         yield from self._of_turns()
         yield from self._of_links()
-        all_hops = self.updown.price_of_all
+        all_hops = self.updown.price_of_all(self._in_force)
         share = f", {100 * all_hops.throughput:.0f} % if split evenly" if all_hops else ""
-        yield f"up-down:  {self.updown.price.words if self.updown.price else 'no price'}{share}"
+        price = self.price_of_updown
+        yield f"up-down:  {price.words if price else 'no price'}{share}"
+        if self.judged.entries:
+            before = "the routes at the start" if self._in_force else "all shortest paths"
+            yield f"prices:   compared with {before}"
         classes = "if a frame changes class where it turns up again"
         yield f"classes:  {self.classes} lossless, {classes}"
         if self.no_tags:

@@ -18,8 +18,8 @@ from pyorch.network.topology import Topology
 class Price:
     """The price of other paths between switches with hosts.
 
-    mean, most: path length relative to the shortest paths. throughput: of equal flows from all
-    switches with hosts to all hosts, relative to ECMP on all shortest paths.
+    mean, most: path length relative to the routes before. throughput: of equal flows from all
+    switches with hosts to all hosts, relative to the same.
     """
 
     mean: float
@@ -35,13 +35,14 @@ class Price:
         )
 
 
-def price_of(routes: Routes, network: Topology) -> Price | None:
-    """Return the price of routes relative to ECMP on all shortest paths of a network.
+def price_of(routes: Routes, network: Topology, instead: Routes | None = None) -> Price | None:
+    """Return the price of routes of a network.
 
-    Each switch divides its load evenly among its next hops, as ECMP does on average. None: some
-    routes have a loop or lead nowhere.
+    instead: those that they replace, by default all shortest paths. Each switch divides its load
+    evenly among its next hops, as ECMP does on average. None: some routes have a loop or lead
+    nowhere.
     """
-    before, after = _walk(Routes.shortest(network)), _walk(routes)
+    before, after = _walk(instead or Routes.shortest(network)), _walk(routes)
     if before is None or after is None:
         return None
     if not before.lengths:

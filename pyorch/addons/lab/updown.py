@@ -85,25 +85,23 @@ class UpDown:
             way.append(int(self.next_hop[way[-1], column]))
         return [int(self.paths.switches[number]) for number in way]
 
-    @cached_property
-    def price(self) -> Price | None:
-        """The price of the routing."""
+    def price(self, instead: Routes | None = None) -> Price | None:
+        """The price of the routing. instead: of what routes, by default all shortest paths."""
         hosts = self.network.hosts.tolist()
         hops = [
             [[near] if near >= 0 else [] for near in self.next_hop[:, column].tolist()]
             for column in range(len(hosts))
         ]
-        return price_of(self._routes([(host,) for host in hosts], hops), self.network)
+        return price_of(self._routes([(host,) for host in hosts], hops), self.network, instead)
 
-    @cached_property
-    def price_of_all(self) -> Price | None:
+    def price_of_all(self, instead: Routes | None = None) -> Price | None:
         """The price if each switch divided its load evenly among all equally good next hops."""
         racks = self.network.racks[self.network.hosts]
         ends = [self.network.hosts[racks == rack].tolist() for rack in np.unique(racks)]
         up = _up(self.paths, self.height)
         places = [self._places[int(rack)] for rack in np.unique(racks)]
         hops = [[near.tolist() for near in _nearer(up, self.height, place)] for place in places]
-        return price_of(self._routes(ends, hops), self.network)
+        return price_of(self._routes(ends, hops), self.network, instead)
 
     def _routes(self, ends: Sequence[Sequence[int]], hops: Sequence[list[list[int]]]) -> Routes:
         """Routes to groups of hosts from the places of the next hops of each place."""

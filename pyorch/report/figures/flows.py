@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     Groups = list[tuple[Any, list[tuple[str, pd.DataFrame]]]]
 
 
+OF_FLOWS = ("traffic", "src")
+"""What tells flows of a run apart, beside what tells runs apart."""
 _MOST_NAMES = 4
 """Names of traffic or hosts that a caption lists."""
 _LEAST_POINTS = 16.0
@@ -64,18 +66,20 @@ class FlowFigure(FlowFilter, FigureModel):
     """A figure over the finite flows that start inside [warm-up, duration) of the runs."""
 
     hue: str | None = Field(
-        default="variant", description="What lines tell apart: 'variant' or a swept parameter."
+        default="variant",
+        description="What lines tell apart: 'variant', a swept parameter, or of flows 'traffic', "
+        "the label of their entry, or 'src', the host that sends.",
     )
     columns: str | None = Field(
-        default=None, description="A panel for each value of 'variant' or a swept parameter."
+        default=None, description="A panel for each value; as hue, else one for all."
     )
 
     @override
     def axes_columns(self) -> list[str]:
-        return [name for name in (self.hue, self.columns) if name]
+        return [name for name in (self.hue, self.columns) if name and name not in OF_FLOWS]
 
     def flows(self, data: ReportData, hashes: Iterable[str], slowdown: bool) -> pd.DataFrame:
-        """size_bytes, value and traffic (label) of the flows of some runs; +inf where unfinished.
+        """size_bytes, value, traffic and src (names) of the flows of some runs; +inf: unfinished.
 
         Flows without a value are left out. Raises FigureError when no flow is left.
         """
@@ -86,9 +90,9 @@ class FlowFigure(FlowFilter, FigureModel):
             if mask is not None and table is not None:
                 sizes, values = table["size_bytes"][mask], flow_times(table, mask, slowdown)
                 labels = _labels_of(run, mask)
-                parts.append(
-                    pd.DataFrame({"size_bytes": sizes, "value": values, "traffic": labels})
-                )
+                hosts = np.array(run.nodes, dtype=object)[np.asarray(table["src"])[mask]]
+                columns = {"size_bytes": sizes, "value": values, "traffic": labels, "src": hosts}
+                parts.append(pd.DataFrame(columns))
         if not sum(len(part) for part in parts):
             whose = f" of {one_of(self.traffic)}" if self.traffic else ""
             raise FigureError(f"no finite flow{whose} starts between the warm-up and the duration")
@@ -114,10 +118,17 @@ class FlowFigure(FlowFilter, FigureModel):
 
     def groups(self, data: ReportData, slowdown: bool) -> Groups:
         """[(panel, [(hue, flows)])]. Raises FigureError when flows of several settings mix."""
-        return [
-            (panel, [(name, self.flows(data, rows["hash"], slowdown)) for name, rows in lines])
-            for panel, lines in self._runs(data)
-        ]
+        found: Groups = []
+        for panel, lines in self._runs(data):
+            panels: dict[Any, list[tuple[str, pd.DataFrame]]] = {}
+            for name, rows in lines:
+                for part, some in _split(self.flows(data, rows["hash"], slowdown), self.columns):
+                    own = panels.setdefault(part or panel, [])
+                    own += [(line or name, few) for line, few in _split(some, self.hue)]
+            found += panels.items()
+        if len({tuple(name for name, _ in lines) for _, lines in found}) > 1:
+            raise FigureError("not every panel would have every line; choose with 'src'")
+        return found
 
     @override
     def check_layout(self, data: ReportData) -> None:
@@ -127,18 +138,26 @@ class FlowFigure(FlowFilter, FigureModel):
         """[(panel, [(hue, its runs)])]. Raises FigureError when runs of several settings mix."""
         others = [name for name in data.settings if name not in self.axes_columns()]
         result = []
-        for panel, in_panel in panels_of(self.rows_of(data), self.columns):
+        hue_column, columns = (None if c in OF_FLOWS else c for c in (self.hue, self.columns))
+        for panel, in_panel in panels_of(self.rows_of(data), columns):
             lines = []
-            for hue, rows in panels_of(in_panel, self.hue):
+            for hue, rows in panels_of(in_panel, hue_column):
                 mixed = [name for name in others if len(values_of(rows, name)) > 1]
                 if mixed:
                     raise FigureError(
                         f"flows of several values of {', '.join(mixed)} would mix; use it as "
                         "'hue' or 'columns', or choose with 'where'"
                     )
-                lines.append((value_text(hue) if self.hue else "", rows))
+                lines.append((value_text(hue) if hue_column else "", rows))
             result.append((panel, lines))
         return result
+
+
+def _split(flows: pd.DataFrame, column: str | None) -> list[tuple[str, pd.DataFrame]]:
+    """The flows by their own column; all of them, under no name, by any other."""
+    if column not in OF_FLOWS:
+        return [("", flows)]
+    return [(str(name), some) for name, some in flows.groupby(column, sort=False)]
 
 
 def _labels_of(run: RunTables, mask: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from pyorch.base.lazy import pd
+from pyorch.base.units import short_key
 from pyorch.metrics.fields import EntryName
 from pyorch.report.figures.base import (
     AS_GIVEN,
@@ -129,8 +130,9 @@ def _bars(data: ReportData, rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The runs of each bar, by its name: the variant, and what else differs."""
     columns = ["variant"] if "variant" in rows.columns else []
     bars = {"": rows}
-    for column in [*columns, *_swept(data, rows)]:
-        name = "" if column == "variant" else f"{column.rpartition('.')[2]} "
+    swept = _swept(data, rows)
+    for column in [*columns, *swept]:
+        name = "" if column == "variant" else f"{short_key(column, swept)} "
         bars = {
             ", ".join(filter(None, [start, name + ("" if value is None else str(value))])): some
             for start, part in bars.items()
