@@ -199,7 +199,8 @@ class Progress:
 
     On a terminal a view is kept up to date, in a notebook's cell one line. Elsewhere, and where
     NO_COLOR or TERM=dumb ask for it, a line follows finished runs, at most one every ten seconds
-    or a quarter of the time so far, and one the last; while none ends, one comes every 30 s. name: of the batch.
+    or a quarter of the time so far, and one the last; while none ends, one comes every 30 s.
+    name: of the batch.
     """
 
     def __init__(
