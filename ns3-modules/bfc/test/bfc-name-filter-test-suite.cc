@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "ns3/bfc-active-scheduler.h"
 #include "ns3/bfc-message.h"
 #include "ns3/bfc-name-filter.h"
 #include "ns3/observe-mac-control.h"
@@ -263,7 +264,58 @@ class MessageTest : public TestCase
 
 /**
  * @ingroup bfc-tests
- * @brief Tests of NameFilter and Message.
+ * @brief N_active against a set of queues.
+ */
+class ActiveSchedulerTest : public TestCase, public lossless::QueueScheduler::Heads
+{
+  public:
+    ActiveSchedulerTest()
+        : TestCase("as many queues are counted as are served in a round")
+    {
+    }
+
+  private:
+    bool MayGo(uint32_t /* place */) override
+    {
+        return true;
+    }
+
+    uint32_t GetBytes(uint32_t /* place */) const override
+    {
+        return 1000;
+    }
+
+    void DoRun() override
+    {
+        std::mt19937 random(6);
+        ActiveScheduler scheduler(1000);
+        scheduler.Configure(5);
+        std::set<uint32_t> active;
+        for (int step = 0; step < 2000; ++step)
+        {
+            const uint32_t place = random() % 5;
+            const bool joins = active.insert(place).second;
+            joins ? scheduler.Activate(place) : scheduler.Deactivate(place);
+            if (!joins)
+            {
+                active.erase(place);
+            }
+            NS_TEST_ASSERT_MSG_EQ(scheduler.Count(), active.size(), "after step " << step);
+            std::set<uint32_t> served;
+            for (uint32_t turn = scheduler.Count(); turn > 0; --turn)
+            {
+                served.insert(scheduler.Select(*this));
+                scheduler.NotifySent(*served.rbegin(), 0);
+                scheduler.NotifySent(scheduler.Select(*this), 1000);
+            }
+            NS_TEST_ASSERT_MSG_EQ((served == active), true, "a round after step " << step);
+        }
+    }
+};
+
+/**
+ * @ingroup bfc-tests
+ * @brief Tests of NameFilter, Message and ActiveScheduler.
  */
 class NameFilterTestSuite : public TestSuite
 {
@@ -274,6 +326,7 @@ class NameFilterTestSuite : public TestSuite
         AddTestCase(new MembersTest, TestCase::Duration::QUICK);
         AddTestCase(new MistakesTest, TestCase::Duration::QUICK);
         AddTestCase(new MessageTest, TestCase::Duration::QUICK);
+        AddTestCase(new ActiveSchedulerTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -21,6 +21,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -30,8 +31,10 @@
 using namespace ns3;
 using eventloop::Death;
 using eventloop::DieBy;
+using eventloop::EventHeap;
 using eventloop::EventLoop;
 using eventloop::Occurrence;
+using eventloop::PendingEvent;
 
 namespace
 {
@@ -531,6 +534,76 @@ class HookTest : public TestCase
     }
 };
 
+/// The heap of events against a sorted set.
+class HeapTest : public TestCase
+{
+  public:
+    HeapTest()
+        : TestCase("whatever is added, replaced or taken from the middle, the first event is first")
+    {
+    }
+
+  private:
+    using Model = std::set<std::tuple<int64_t, EventLoop::Key, uintptr_t>>; //!< in their order
+
+    /// A random history. @param random source of chance. @param most events at once, about.
+    void Try(std::mt19937_64& random, std::size_t most)
+    {
+        EventHeap heap;
+        Model model;
+        const auto identify = [](const PendingEvent& event) {
+            return Model::value_type(event.time, event.key, event.what);
+        };
+        for (uintptr_t step = 0; step < 1000; ++step)
+        {
+            // few times, so that keys decide; keys are distinct
+            const PendingEvent drawn{static_cast<int64_t>(random() % 8),
+                                     random() << 10 | step,
+                                     step};
+            const uint64_t kind = random() % (model.size() < most ? 4 : 8);
+            if (model.empty() || kind % 4 < 1 + (kind < 4))
+            {
+                heap.Push(drawn);
+                model.insert(identify(drawn));
+            }
+            else if (kind % 4 == 2)
+            {
+                NS_TEST_ASSERT_MSG_EQ((identify(heap.Pop()) == *model.begin()), true, "the first");
+                model.erase(model.begin());
+            }
+            else if (kind % 2)
+            {
+                const std::size_t at = random() % model.size();
+                model.erase(identify(heap.Get()[at]));
+                heap.RemoveAt(at);
+            }
+            else
+            {
+                model.erase(identify(heap.Get().front()));
+                model.insert(identify(drawn));
+                heap.ReplaceFirst(drawn);
+            }
+            NS_TEST_ASSERT_MSG_EQ(heap.Get().size(), model.size(), "none is lost");
+            NS_TEST_ASSERT_MSG_EQ((model.empty() || identify(heap.Get().front()) == *model.begin()),
+                                  true,
+                                  "the first is first after step " << step);
+        }
+        for (; !model.empty(); model.erase(model.begin()))
+        {
+            NS_TEST_ASSERT_MSG_EQ((identify(heap.Pop()) == *model.begin()), true, "in order");
+        }
+    }
+
+    void DoRun() override
+    {
+        std::mt19937_64 random(5);
+        for (std::size_t most = 1; most < 100; most += 3)
+        {
+            Try(random, most);
+        }
+    }
+};
+
 /// @brief The suite.
 class EventLoopTestSuite : public TestSuite
 {
@@ -545,6 +618,7 @@ class EventLoopTestSuite : public TestSuite
         AddTestCase(new PastTest, Duration::QUICK);
         AddTestCase(new EndOfTimeTest, Duration::QUICK);
         AddTestCase(new HookTest, Duration::QUICK);
+        AddTestCase(new HeapTest, Duration::QUICK);
     }
 };
 

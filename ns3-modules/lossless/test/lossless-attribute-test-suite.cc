@@ -3,20 +3,34 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "lossless-test-node.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/default-simulator-impl.h"
 #include "ns3/global-value.h"
 #include "ns3/lossless-attribute.h"
 #include "ns3/lossless-event.h"
+#include "ns3/lossless-fabric-audit.h"
 #include "ns3/lossless-fabric.h"
 #include "ns3/lossless-rate.h"
+#include "ns3/lossless-shared-buffer.h"
 #include "ns3/lossless-switch.h"
+#include "ns3/lossless-type-settings.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
+#include <array>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <random>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 /**
  * @file
@@ -233,6 +247,158 @@ class FabricOrderTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief Attributes by type, against a list of them.
+ */
+class TypeSettingsTest : public TestCase
+{
+  public:
+    TypeSettingsTest()
+        : TestCase("objects have what was set last for their type, and nothing set for another; "
+                   "what cannot be is refused and leaves nothing behind")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::vector<std::string> types{"ns3::lossless::SharedBuffer",
+                                             "ns3::lossless::Port",
+                                             "ns3::lossless::Switch"};
+        std::map<std::pair<std::string, std::string>, uint64_t> model;
+        TypeSettings settings;
+        std::mt19937 random(3);
+        for (int step = 0; step < 300; ++step)
+        {
+            const std::string& type = types[random() % types.size()];
+            const std::string name = random() % 2 ? "Overhead" : "Size";
+            const uint64_t value = 1 + random() % 1500; // an overhead is at most 1000
+            const bool may = type == types[0]
+                                 ? name == "Size"
+                                 : type == types[1] && name == "Overhead" && value <= 1000;
+            bool done = true;
+            try
+            {
+                settings.SetAttribute(type, name, std::to_string(value));
+            }
+            catch (const std::invalid_argument&)
+            {
+                done = false;
+            }
+            NS_TEST_ASSERT_MSG_EQ(done, may, type << " " << name << " " << value);
+            if (may)
+            {
+                model[{type, name}] = value;
+            }
+            for (const auto& [key, wanted] : model)
+            {
+                UintegerValue found;
+                settings.Make<Object>(key.first)->GetAttribute(key.second, found);
+                NS_TEST_ASSERT_MSG_EQ(found.Get(), wanted, "the last one");
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(model.size(), 2, "both were set");
+    }
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Frames come to an end at random; some are forgotten.
+ */
+class FabricAuditTest : public TestCase
+{
+  public:
+    FabricAuditTest()
+        : TestCase("an audit finds any frame that is forgotten or made of nothing, and any of a "
+                   "lossless class that is lost, and counts drops by their causes")
+    {
+    }
+
+  private:
+    static constexpr uint8_t LOSSLESS = 3; //!< a class, and so is the next, a lossy one
+
+    /// One fabric. @param random source of chance.
+    void Try(std::mt19937& random)
+    {
+        std::vector<Ptr<FabricNode>> nodes;
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            nodes.push_back(CreateObject<TestNode>());
+            nodes.back()->SetBuffer(CreateObject<SharedBuffer>());
+            nodes.back()->SetIdentity(i, "n" + std::to_string(i));
+        }
+        const uint32_t causes = random() % 3 ? N_DROP_CAUSES : 0; // or none is dropped
+        std::array<double, N_DROP_CAUSES> byCause{};
+        std::array<double, 3> lost{};
+        int64_t alive = 0;
+        for (int step = 0; step < 30; ++step)
+        {
+            const uint32_t at = random() % 3;
+            Frame* frame = FramePool::Take();
+            frame->cls = LOSSLESS + random() % 2;
+            frame->bytes = 100;
+            const bool made = random() % 40;
+            alive += made;
+            if (made)
+            {
+                nodes[random() % 3]->CountMade(frame);
+            }
+            if (random() % 40 == 0)
+            {
+                FramePool::Give(frame); // forgotten
+                continue;
+            }
+            --alive;
+            const auto cause = static_cast<DropCause>(random() % N_DROP_CAUSES);
+            if (random() % N_DROP_CAUSES >= causes)
+            {
+                nodes[at]->Take(frame);
+                continue;
+            }
+            lost[at] += frame->cls == LOSSLESS && cause < DropCause::SCHEME;
+            byCause[static_cast<std::size_t>(cause)] += 1;
+            nodes[at]->Drop(frame, cause);
+        }
+        const FabricAudit audit(nodes);
+        const std::string lenient = audit.CheckEnd(true);
+        const std::string strict = audit.CheckEnd(false);
+        NS_TEST_ASSERT_MSG_EQ(lenient.empty(), (alive == 0), "conserved: " << lenient);
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ((strict.find("n" + std::to_string(i)) != std::string::npos),
+                                  (lost[i] > 0),
+                                  "who has lost frames: " << strict);
+        }
+        Summary summary;
+        audit.Report(summary);
+        const char* names[] = {"headroom", "lossy", "no_route", "ttl", "link_down", "scheme"};
+        for (std::size_t cause = 0; cause < std::size(names); ++cause)
+        {
+            NS_TEST_ASSERT_MSG_EQ(summary[std::string("dropped_") + names[cause] + "_frames"],
+                                  byCause[cause],
+                                  names[cause]);
+        }
+        NS_TEST_ASSERT_MSG_EQ(summary["dropped_frames"],
+                              std::accumulate(byCause.begin(), byCause.end(), 0.0),
+                              "all");
+        NS_TEST_ASSERT_MSG_EQ(summary["dropped_scheme_bytes"], 100 * byCause[5], "on purpose");
+        NS_TEST_ASSERT_MSG_EQ(summary["dropped_lossless_frames"],
+                              std::accumulate(lost.begin(), lost.end(), 0.0),
+                              "lossless");
+    }
+
+    void DoRun() override
+    {
+        std::mt19937 random(4);
+        for (int round = 0; round < 200; ++round)
+        {
+            Try(random);
+        }
+        FramePool::Clear();
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief The suite.
  */
 class AttributeTestSuite : public TestSuite
@@ -245,6 +411,8 @@ class AttributeTestSuite : public TestSuite
         AddTestCase(new RateBoundsTest, TestCase::Duration::QUICK);
         AddTestCase(new FarBytesTest, TestCase::Duration::QUICK);
         AddTestCase(new FabricOrderTest, TestCase::Duration::QUICK);
+        AddTestCase(new TypeSettingsTest, TestCase::Duration::QUICK);
+        AddTestCase(new FabricAuditTest, TestCase::Duration::QUICK);
     }
 };
 

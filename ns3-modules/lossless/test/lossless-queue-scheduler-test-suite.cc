@@ -16,6 +16,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <random>
@@ -463,6 +464,106 @@ class OwnQueuesTest : public TestCase
 
 /**
  * @ingroup lossless-tests
+ * @brief A source that has some frames, and may say that it has when it has none.
+ */
+class CountedSource : public FrameSource
+{
+  public:
+    Frame* Pull(uint8_t cls) override
+    {
+        if (m_has[cls] == 0)
+        {
+            return nullptr;
+        }
+        --m_has[cls];
+        Frame* frame = FramePool::Take();
+        frame->src = m_number;
+        return frame;
+    }
+
+    void Reopen(uint16_t queue) override
+    {
+        m_reopened = queue;
+    }
+
+    uint32_t m_number{0};                    //!< tells it from others
+    uint16_t m_reopened{0};                  //!< last queue
+    std::array<uint32_t, N_CLASSES> m_has{}; //!< frames by class
+    std::array<bool, N_CLASSES> m_says{};    //!< that it has some
+};
+
+/**
+ * @ingroup lossless-tests
+ * @brief Sources of one port against a line in which whoever was served goes to the end.
+ */
+class SourceRingTest : public TestCase
+{
+  public:
+    SourceRingTest()
+        : TestCase("sources with frames of a class provide one each in turn, whatever others do")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937 random(8);
+        for (uint32_t n = 1; n < 8; ++n)
+        {
+            std::vector<CountedSource> sources(n);
+            SourceRing ring;
+            std::array<std::list<CountedSource*>, N_CLASSES> lines;
+            for (CountedSource& source : sources)
+            {
+                source.m_number = static_cast<uint32_t>(&source - sources.data());
+                ring.Add(&source, 0);
+                for (auto& line : lines)
+                {
+                    line.push_back(&source);
+                }
+            }
+            for (int step = 0; step < 2000; ++step)
+            {
+                const auto cls = static_cast<uint8_t>(random() % N_CLASSES);
+                auto& line = lines[cls];
+                if (random() % 2)
+                {
+                    CountedSource& source = sources[random() % n];
+                    source.m_has[cls] += random() % 3;
+                    source.m_says[cls] = source.m_has[cls] > 0 || random() % 4 == 0;
+                    const bool any = std::any_of(line.begin(), line.end(), [cls](const auto* one) {
+                        return one->m_says[cls];
+                    });
+                    NS_TEST_ASSERT_MSG_EQ(ring.SetReady(&source, cls, source.m_says[cls]),
+                                          any,
+                                          "whether any has frames");
+                    continue;
+                }
+                const auto first = std::find_if(line.begin(), line.end(), [cls](const auto* one) {
+                    return one->m_says[cls] && one->m_has[cls] > 0;
+                });
+                const uint32_t wanted = first == line.end() ? n : (*first)->m_number;
+                Frame* frame = ring.Pull(cls);
+                NS_TEST_ASSERT_MSG_EQ((frame ? frame->src : n), wanted, "the next of " << n);
+                if (frame)
+                {
+                    FramePool::Give(frame);
+                    line.splice(line.end(), line, line.begin(), std::next(first));
+                }
+            }
+            ring.Reopen(5);
+            const auto reopened =
+                std::count_if(sources.begin(), sources.end(), [](const auto& one) {
+                    return one.m_reopened == 5;
+                });
+            NS_TEST_EXPECT_MSG_EQ(reopened, n, "all are told");
+        }
+        FramePool::Clear();
+    }
+};
+
+/**
+ * @ingroup lossless-tests
  * @brief Bytes of frames for schemes.
  */
 class SchemeBytesTest : public TestCase
@@ -505,6 +606,7 @@ class QueueSchedulerTestSuite : public TestSuite
         AddTestCase(new TwinTest, TestCase::Duration::QUICK);
         AddTestCase(new ShareTest, TestCase::Duration::QUICK);
         AddTestCase(new OwnQueuesTest, TestCase::Duration::QUICK);
+        AddTestCase(new SourceRingTest, TestCase::Duration::QUICK);
         AddTestCase(new SchemeBytesTest, TestCase::Duration::QUICK);
     }
 };

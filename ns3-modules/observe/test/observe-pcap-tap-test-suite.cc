@@ -12,6 +12,7 @@
 #include "ns3/lossless-shared-buffer.h"
 #include "ns3/nstime.h"
 #include "ns3/observe-frame-serializer.h"
+#include "ns3/observe-pcap-helper.h"
 #include "ns3/observe-pcap-tap.h"
 #include "ns3/observe-probe.h"
 #include "ns3/packet.h"
@@ -20,10 +21,14 @@
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <random>
+#include <set>
 
 /**
  * @file
@@ -363,6 +368,108 @@ class PcapTapTest : public TestCase
 
 /**
  * @ingroup observe-tests
+ * @brief Random networks, of which each port has a file, and rows of a table.
+ */
+class PortsTest : public TestCase
+{
+  public:
+    PortsTest()
+        : TestCase("each port has one file, named after its ends, whatever their names and however "
+                   "many links they share; rows say when and where, in order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        lossless::UsePicoseconds();
+        std::mt19937 random(5);
+        const std::vector<std::string> names{"a", "a/1", "a_1", "b", "c?", "d", "e-f"};
+        for (int round = 0; round < 20; ++round)
+        {
+            auto fabric = CreateObject<lossless::Fabric>();
+            for (const std::string& name : names)
+            {
+                fabric->AddSwitch(name);
+            }
+            const std::string prefix = CreateTempDirFilename(std::to_string(round) + "-");
+            for (uint32_t a = 0, link = 0; link < 30; ++link)
+            {
+                const uint32_t b = (a + 1 + random() % 6) % 7;
+                fabric->AddLink(a, b, DataRate("10Gbps"), MicroSeconds(1));
+                a = b;
+            }
+            fabric->Build();
+            FabricPcapHelper helper(*fabric);
+            const uint32_t first = random() % 7;
+            lossless::Port& again = fabric->GetNode(first).GetPort(0);
+            bool good = fabric->GetNode(first).GetNPorts() == 0 || helper.EnablePcap(prefix, again);
+            good = good && helper.EnablePcapAll(prefix) && helper.EnablePcapAll(prefix);
+            NS_TEST_ASSERT_MSG_EQ(good, true, "can be written");
+            std::set<std::string> files;
+            for (const auto& tap : helper.GetTaps())
+            {
+                files.insert(tap->GetFile());
+            }
+            NS_TEST_ASSERT_MSG_EQ(helper.GetTaps().size(), 60, "each port once");
+            NS_TEST_ASSERT_MSG_EQ(files.size(), 60, "each in a file of its own");
+            for (uint16_t port = 0; port < fabric->GetNode(0).GetNPorts(); ++port)
+            {
+                const std::string peer = fabric->GetNode(0).GetPort(port).GetNeighbourName();
+                const std::string file = prefix + "a-" + (peer[0] == 'e' ? "e_f" : peer) + ".pcap";
+                const bool plain = peer[0] == 'b' || peer[0] == 'd' || peer == "e-f";
+                NS_TEST_ASSERT_MSG_EQ((!plain || files.contains(file)), true, file);
+            }
+            NS_TEST_ASSERT_MSG_EQ(helper.Close(), "", "all is written");
+            Rows(*fabric, random);
+            fabric->Dispose();
+        }
+    }
+
+    /// Rows of random ports. @param fabric of them. @param random source of chance.
+    void Rows(lossless::Fabric& fabric, std::mt19937& random)
+    {
+        Table table("ports");
+        PortColumns columns;
+        columns.Open(table);
+        std::vector<std::array<int64_t, 4>> rows;
+        for (int step = 0; step < 50; ++step)
+        {
+            Simulator::Stop(PicoSeconds(random() % 3));
+            Simulator::Run();
+            const lossless::FabricNode& node = fabric.GetNode(random() % 7);
+            const auto cls = static_cast<uint8_t>(random() % 8);
+            if (node.GetNPorts() > 0)
+            {
+                const lossless::Port& port = node.GetPort(random() % node.GetNPorts());
+                const auto row = columns.Append(port, cls);
+                rows.push_back({lossless::NowPs(), node.GetId(), port.GetNeighbour(), cls});
+            }
+        }
+        table.Sort();
+        std::ranges::stable_sort(rows, {}, [](const auto& row) {
+            return std::pair(row[0], row[1]);
+        });
+        const auto& found = table.GetColumns();
+        const std::vector<std::string> wanted{"time_ps", "node", "peer", "class"};
+        for (std::size_t i = 0; i < rows.size(); ++i)
+        {
+            const std::array<int64_t, 4> row{static_cast<const int64_t*>(found[0]->GetData())[i],
+                                             static_cast<const uint32_t*>(found[1]->GetData())[i],
+                                             static_cast<const uint32_t*>(found[2]->GetData())[i],
+                                             static_cast<const uint8_t*>(found[3]->GetData())[i]};
+            NS_TEST_ASSERT_MSG_EQ((row == rows[i]), true, "row " << i);
+        }
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(found[i]->m_name, wanted[i], "in this order");
+        }
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup observe-tests
  * @brief Tests of FrameSerializers, PcapTap and the table "frame".
  */
 class PcapTapTestSuite : public TestSuite
@@ -373,6 +480,7 @@ class PcapTapTestSuite : public TestSuite
     {
         AddTestCase(new FrameSerializerTest, TestCase::Duration::QUICK);
         AddTestCase(new PcapTapTest, TestCase::Duration::QUICK);
+        AddTestCase(new PortsTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -5,6 +5,7 @@
  */
 #include "../../facade/test/facade-test-network.h"
 
+#include "ns3/powertcp-response.h"
 #include "ns3/powertcp.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/test.h"
@@ -318,6 +319,58 @@ class HandComputedTest : public TestCase
 
 /**
  * @ingroup powertcp-tests
+ * @brief The response to a power that stays.
+ */
+class ResponseTest : public TestCase
+{
+  public:
+    ResponseTest()
+        : TestCase("what is left of the first power is the product of the shares of T that no "
+                   "measurement covers; W and Wc scale with T")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937_64 random(2);
+        std::uniform_real_distribution<double> draw(0.05, 1.5);
+        for (int round = 0; round < 100; ++round)
+        {
+            const double gamma = std::min(draw(random), 1.0);
+            const double power = draw(random);
+            Response one;
+            Response twice; // all but the power
+            one.Start(gamma, 1000, 50'000);
+            twice.Start(gamma, 1000, 50'000);
+            twice.Rescale(2);
+            double left = 1;
+            for (int step = 0; step < 20; ++step)
+            {
+                const double elapsed = draw(random) / 3 + (step % 7 == 6);
+                left *= std::max(1 - elapsed, 0.0);
+                const double reference = one.GetReference();
+                const double window = one.Follow(power, elapsed);
+                const double smooth = power + (1 - power) * left;
+                NS_TEST_ASSERT_MSG_EQ_TOL(one.GetPower(), smooth, 1e-12, "power");
+                NS_TEST_ASSERT_MSG_EQ_TOL((window - reference) * smooth,
+                                          gamma * (reference + (1000 - reference) * smooth),
+                                          1e-9 * window,
+                                          "a share gamma of the way to Wc / power + 1000");
+                const double doubled = twice.Follow(power, elapsed);
+                NS_TEST_ASSERT_MSG_EQ_TOL(doubled, 2 * window, 1e-9 * window, "W");
+                if (step % 3 == 0)
+                {
+                    one.SetReference(window);
+                    twice.SetReference(2 * window);
+                }
+            }
+        }
+    }
+};
+
+/**
+ * @ingroup powertcp-tests
  * @brief Random telemetry against the paper's algorithm, written down a second time.
  */
 class SecondModelTest : public TestCase
@@ -594,6 +647,7 @@ class PowerTcpTestSuite : public TestSuite
         : TestSuite("powertcp-window", Type::UNIT)
     {
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
+        AddTestCase(new ResponseTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new EquilibriumTest, TestCase::Duration::QUICK);
         AddTestCase(new DetourTest, TestCase::Duration::QUICK);

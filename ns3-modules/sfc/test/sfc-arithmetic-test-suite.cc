@@ -3,11 +3,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-node.h"
+
+#include "ns3/lossless-port.h"
 #include "ns3/sfc-drain-rate.h"
 #include "ns3/sfc-message.h"
+#include "ns3/sfc-reaction-point.h"
 #include "ns3/sfc-two-hash-filter.h"
 #include "ns3/test.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <utility>
@@ -312,6 +317,61 @@ class TwoHashTest : public TestCase
 
 /**
  * @ingroup sfc-tests
+ * @brief Random holds of random classes, tick by tick.
+ */
+class GateTest : public TestCase
+{
+  public:
+    GateTest()
+        : TestCase("a class is held in the union of its holds, whose length they return")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        lossless::UsePicoseconds();
+        constexpr int64_t TICKS = 500;
+        std::mt19937 random(4);
+        const auto node = CreateObject<lossless::tests::TestNode>();
+        const auto port = CreateObject<lossless::Port>();
+        node->AddPort(port);
+        port->Attach(PeekPointer(node), 0, PeekPointer(port), 1'000'000'000, 0);
+        const auto gate = CreateObject<SfcGate>();
+        port->AddFlowControl(gate);
+        std::vector<std::vector<bool>> held(lossless::N_CLASSES, std::vector<bool>(2 * TICKS));
+        std::vector<int64_t> total(lossless::N_CLASSES, 0);
+        const lossless::Frame head{};
+        for (int64_t now = 0; now < TICKS; ++now)
+        {
+            const auto cls = static_cast<uint8_t>(random() % lossless::N_CLASSES);
+            if (random() % 2)
+            {
+                const int64_t until = now + static_cast<int64_t>(random() % 40);
+                total[cls] += gate->Hold(cls, now, until);
+                std::fill(held[cls].begin() + now, held[cls].begin() + until, true);
+            }
+            for (uint16_t queue = 0; queue < 2 * lossless::N_CLASSES; ++queue) // own ones, too
+            {
+                const auto& ticks = held[queue % lossless::N_CLASSES];
+                const auto free = std::find(ticks.begin() + now, ticks.end(), false);
+                NS_TEST_ASSERT_MSG_EQ(gate->GetEarliest(queue, head, now),
+                                      free - ticks.begin(),
+                                      "queue " << queue << " at " << now);
+            }
+        }
+        for (std::size_t cls = 0; cls < total.size(); ++cls)
+        {
+            NS_TEST_ASSERT_MSG_EQ(total[cls],
+                                  std::count(held[cls].begin(), held[cls].end(), true),
+                                  "the union of class " << cls);
+        }
+        node->Dispose();
+    }
+};
+
+/**
+ * @ingroup sfc-tests
  * @brief Tests without a network.
  */
 class ArithmeticTestSuite : public TestSuite
@@ -324,6 +384,7 @@ class ArithmeticTestSuite : public TestSuite
         AddTestCase(new MessageTest, TestCase::Duration::QUICK);
         AddTestCase(new DrainRateTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoHashTest, TestCase::Duration::QUICK);
+        AddTestCase(new GateTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -4,6 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../facade/test/facade-test-network.h"
+#include "../../rdma/test/rdma-test-host.h"
 
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/swift.h"
@@ -565,6 +566,62 @@ class RestTest : public TestCase
 
 /**
  * @ingroup swift-tests
+ * @brief A host that takes its time.
+ */
+class LateHost : public rdma::tests::TestHost
+{
+  public:
+    int64_t GetLatency() const override
+    {
+        return 700;
+    }
+
+    int64_t GetAckDelay() const override
+    {
+        return 1500;
+    }
+};
+
+/**
+ * @ingroup swift-tests
+ * @brief What a receiver writes into an answer.
+ */
+class DelayReporterTest : public TestCase
+{
+  public:
+    DelayReporterTest()
+        : TestCase("an answer says how long its packet will have been in the host, in whole ns")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        lossless::UsePicoseconds();
+        const auto host = CreateObject<LateHost>();
+        DelayReporter reporter;
+        const uint32_t at = lossless::FramePool::ReserveSchemeBytes("swift", sizeof(uint32_t));
+        constexpr int64_t MOST = 4'294'967'295; // ns: as many as 32 bits count
+        for (const auto& [waited, written] : {std::pair<int64_t, int64_t>{0, 2},
+                                              {799, 2},
+                                              {800, 3},
+                                              {1000 * MOST - 2200, MOST},
+                                              {5000 * MOST, MOST}})
+        {
+            Frame data;
+            data.queued = -waited;
+            Frame answer;
+            reporter.NotifyAnswer(*host, data, answer);
+            uint32_t found = 0;
+            std::memcpy(&found, &answer.scheme[at], sizeof(found));
+            NS_TEST_EXPECT_MSG_EQ(found, written, waited << " ps");
+        }
+        host->Dispose();
+    }
+};
+
+/**
+ * @ingroup swift-tests
  * @brief A receiver that takes data slowly.
  */
 class SlowReceiverTest : public TestCase
@@ -638,6 +695,7 @@ class SwiftTestSuite : public TestSuite
         AddTestCase(new HandComputedTest, TestCase::Duration::QUICK);
         AddTestCase(new SecondModelTest, TestCase::Duration::QUICK);
         AddTestCase(new RestTest, TestCase::Duration::QUICK);
+        AddTestCase(new DelayReporterTest, TestCase::Duration::QUICK);
         AddTestCase(new SlowReceiverTest, TestCase::Duration::QUICK);
         AddTestCase(new CheckTest, TestCase::Duration::QUICK);
     }
