@@ -155,7 +155,7 @@ class HandComputedTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(fed.changes.back().alpha, alpha, 1e-12, what << ": alpha");
     }
 
-    /// Round trips of four packets.
+    /// The first answers.
     void Rounds()
     {
         Fed fed;
@@ -168,34 +168,6 @@ class HandComputedTest : public TestCase
         Last(fed, 1, 50'000, 1, "the first mark cuts by all of alpha / 2");
         NS_TEST_EXPECT_MSG_EQ(fed.Get().GetWindow(), 50'999, "W, and a packet");
         NS_TEST_EXPECT_MSG_EQ(fed.Get().GetRate(), LINE / 2, "W / T");
-        fed.Answer(2, true);
-        fed.Answer(3, true);
-        NS_TEST_EXPECT_MSG_EQ(fed.changes.size(), 1, "what was sent before the cut cuts no more");
-        fed.SendUpTo(8);
-        // packet 4 was sent after the first answer, and after the cut: of five answers three marked
-        fed.Answer(4, false);
-        Last(fed, 2, 51'000, 0.5 + 0.5 * 0.6, "a share of 3/5, and a step");
-        fed.Answer(5, false);
-        fed.Answer(6, false);
-        fed.Answer(7, false);
-        fed.SendUpTo(12);
-        fed.Answer(8, true);
-        const double alpha = 0.4 + 0.5 * 0.25;
-        Last(fed,
-             3,
-             51'000 * (1 - alpha / 2),
-             alpha,
-             "the mark that ends a round trip counts in it, and cuts instead of a step");
-        fed.Answer(9, true);
-        fed.Answer(10, true);
-        fed.Answer(11, true);
-        fed.SendUpTo(16);
-        fed.Answer(12, true);
-        Last(fed,
-             4,
-             51'000 * (1 - alpha / 2) * (1 - (alpha / 2 + 0.5) / 2),
-             alpha / 2 + 0.5,
-             "all marked: a cut each round trip");
     }
 
     /// What is sent again neither ends a round trip nor lets a mark cut again.

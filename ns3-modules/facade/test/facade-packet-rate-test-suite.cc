@@ -264,25 +264,6 @@ class PacketRateSendTest : public TestCase
         }
     }
 
-    /// Two hosts that send to each other: each sends as many ACKs as packets, in turn.
-    void Answers()
-    {
-        constexpr int64_t INTERVAL = 500'000;
-        Watched net(2, INTERVAL, 0);
-        net.Flow(0, 1, 0);
-        net.Flow(1, 0, 0);
-        NS_TEST_ASSERT_MSG_EQ(net.Run(1'000'000'000), "", "frames are conserved");
-        for (const uint32_t flow : {0U, 1U})
-        {
-            const auto times = Watched::Times({flow}, true);
-            for (std::size_t i = 100; i < times.size(); ++i)
-            {
-                NS_TEST_ASSERT_MSG_EQ(times[i] - times[i - 1], 2 * INTERVAL, "flow " << flow);
-            }
-            NS_TEST_ASSERT_MSG_GT(Witness::g_logs[flow].acks, 900, "answers too, " << flow);
-        }
-    }
-
     /// Two classes share the packet rate in turn; if the line is the limit, its rate applies.
     void Classes()
     {
@@ -364,7 +345,6 @@ class PacketRateSendTest : public TestCase
             Limited(interval, NIC_LINE / 4, 0, 4 * FULL);
             Limited(interval, 0, 1'000, trip);
         }
-        Answers();
         Classes();
         for (uint64_t seed = 1; seed <= 40; ++seed)
         {

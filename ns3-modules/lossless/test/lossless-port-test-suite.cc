@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <set>
 
@@ -65,7 +64,7 @@ class ServiceTest : public TestCase
 {
   public:
     ServiceTest()
-        : TestCase("strict, DWRR, FIFO and round robin over ingress ports serve as they should")
+        : TestCase("strict, FIFO and round robin over ingress ports serve as they should")
     {
     }
 
@@ -165,25 +164,6 @@ class ServiceTest : public TestCase
                                   +arrived[i],
                                   "first in, first out across classes, place " << i);
         }
-
-        // Two classes with frames of different size get equal bytes.
-        Connect("Dwrr", "Fifo");
-        for (int i = 0; i < 3000; ++i)
-        {
-            Queue(1, 300);
-            Queue(6, 1500);
-        }
-        Drain();
-        std::array<int64_t, N_CLASSES> bytes{};
-        for (const Frame& frame : m_result->m_got)
-        {
-            bytes[frame.cls] += frame.bytes;
-            if (bytes[1] + bytes[6] > 1'000'000)
-            {
-                break;
-            }
-        }
-        NS_TEST_ASSERT_MSG_EQ_TOL(bytes[1], bytes[6], 2 * 1500, "DWRR shares bytes, not frames");
 
         // Three ingress ports, one with most of the frames: they take turns.
         Connect("Strict", "RoundRobin");
@@ -625,195 +605,6 @@ class ReleaseAtTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief A source with a number of frames of a class, which carry its number.
- */
-class CountedSource : public FrameSource
-{
-  public:
-    /**
-     * @brief Make one, and tell the port.
-     *
-     * @param node whose first port it feeds
-     * @param number in the frames' flow
-     * @param cls class
-     * @param frames how many
-     */
-    CountedSource(FabricNode& node, uint32_t number, uint8_t cls, uint32_t frames)
-        : m_node(node),
-          m_number(number),
-          m_cls(cls),
-          m_left(frames)
-    {
-        m_node.GetPort(0).GetEgress().AddSource(this);
-        m_node.GetPort(0).GetEgress().SetReady(this, cls, true);
-    }
-
-    Frame* Pull(uint8_t cls) override
-    {
-        if (cls != m_cls || m_left == 0)
-        {
-            m_node.GetPort(0).GetEgress().SetReady(this, cls, false);
-            return nullptr;
-        }
-        --m_left;
-        Frame* frame = FramePool::Take();
-        frame->dst = 2;
-        frame->cls = cls;
-        frame->bytes = 1000;
-        frame->flow = m_number;
-        m_node.CountMade(frame);
-        return frame;
-    }
-
-  private:
-    FabricNode& m_node; //!< it sends from
-    uint32_t m_number;  //!< its own
-    uint8_t m_cls;      //!< of its frames
-    uint32_t m_left;    //!< frames to go
-};
-
-/**
- * @ingroup lossless-tests
- * @brief Several sources of one port.
- */
-class SourcesTest : public TestCase
-{
-  public:
-    SourcesTest()
-        : TestCase(
-              "of several sources of a class each gives a frame in turn, as long as it has one")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        auto fabric = CreateObject<Fabric>();
-        const uint32_t s = fabric->AddSwitch("s");
-        auto a = CreateObject<SinkNode>();
-        auto b = CreateObject<SinkNode>();
-        fabric->AddHost("a", a);
-        fabric->AddHost("b", b);
-        fabric->AddLink(1, s, DataRate(25'000'000'000), PicoSeconds(1000));
-        fabric->AddLink(2, s, DataRate(25'000'000'000), PicoSeconds(1000));
-        fabric->Build();
-        const CountedSource first(*a, 0, 3, 5);
-        const CountedSource second(*a, 1, 3, 2);
-        const CountedSource third(*a, 2, 3, 4);
-        const CountedSource higher(*a, 3, 5, 2);
-        a->GetPort(0).Kick();
-        Simulator::Run();
-        std::vector<uint32_t> order;
-        for (const Frame& frame : b->m_got)
-        {
-            order.push_back(frame.flow);
-        }
-        // the higher class first, then turns, without waiting for a source that is empty
-        const std::vector<uint32_t> expected{3, 3, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0};
-        NS_TEST_ASSERT_MSG_EQ((order == expected), true, "order of the frames");
-        const int64_t apart = b->m_when.back() - b->m_when.front();
-        NS_TEST_ASSERT_MSG_EQ(apart, 12 * 1020 * 320, "back to back");
-        NS_TEST_ASSERT_MSG_EQ(fabric->Finish(), "", "frames are conserved");
-        Simulator::Destroy();
-        fabric->Dispose();
-    }
-};
-
-/**
- * @ingroup lossless-tests
- * @brief Byte shares of DWRR with any frame sizes and classes that come and go.
- */
-class DwrrTest : public TestCase
-{
-  public:
-    DwrrTest()
-        : TestCase("DWRR gives classes that always have frames equal bytes, within a quantum and "
-                   "two frames, whoever else comes and goes")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        std::mt19937_64 random(11);
-        for (int round = 0; round < 40; ++round)
-        {
-            const int64_t quantum = 100 + static_cast<int64_t>(random() % 4000);
-            auto a = CreateObject<SinkNode>();
-            auto b = CreateObject<SinkNode>();
-            for (auto* node : {&a, &b})
-            {
-                (*node)->AddPort(CreateObjectWithAttributes<Port>("Overhead",
-                                                                  UintegerValue(0),
-                                                                  "ClassService",
-                                                                  StringValue("Dwrr"),
-                                                                  "Quantum",
-                                                                  UintegerValue(quantum)));
-            }
-            a->GetPort(0).Attach(PeekPointer(a), 0, &b->GetPort(0), 10'000'000'000, 0);
-            b->GetPort(0).Attach(PeekPointer(b), 0, &a->GetPort(0), 10'000'000'000, 0);
-            a->Start();
-            b->Start();
-            int64_t largest = 0;
-            const auto queue = [&](uint8_t cls, uint16_t bytes) {
-                Frame* frame = FramePool::Take();
-                frame->cls = cls;
-                frame->bytes = bytes;
-                largest = std::max<int64_t>(largest, bytes);
-                a->Inject(frame);
-            };
-            // some classes have frames all the time, of a size range of their own each
-            const auto busy = static_cast<uint32_t>(random() & random() & 0xff) | 1U << 2 | 1U << 5;
-            for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-            {
-                const uint64_t range = 64 + random() % 1400;
-                for (int64_t held = 0; (busy >> cls & 1) && held < 200'000;)
-                {
-                    const auto bytes = static_cast<uint16_t>(64 + random() % range);
-                    queue(cls, bytes);
-                    held += bytes;
-                }
-            }
-            // the others one frame now and then
-            for (int64_t time = 10'000'000; time < 60'000'000; time += 7'000'000)
-            {
-                for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-                {
-                    if (!(busy >> cls & 1))
-                    {
-                        Simulator::Schedule(TimeStep(time), [queue, cls] { queue(cls, 700); });
-                    }
-                }
-            }
-            Simulator::Stop(TimeStep(2 * 100'000 * 800)); // 200 kB: no queue runs empty
-            Simulator::Run();
-            std::array<int64_t, N_CLASSES> bytes{};
-            for (const Frame& frame : b->m_got)
-            {
-                bytes[frame.cls] += frame.bytes;
-                for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
-                {
-                    if (busy >> cls & 1)
-                    {
-                        // M. Shreedhar, G. Varghese, SIGCOMM 1995, lemma 2
-                        NS_TEST_ASSERT_MSG_LT_OR_EQ(std::abs(bytes[cls] - bytes[2]),
-                                                    quantum + 2 * largest,
-                                                    "classes " << +cls << " and 2, quantum "
-                                                               << quantum << ", round " << round);
-                    }
-                }
-            }
-            Simulator::Destroy();
-            a->Dispose();
-            b->Dispose();
-            FramePool::Clear();
-        }
-    }
-};
-
-/**
- * @ingroup lossless-tests
  * @brief Tests of Port and RateLimiter.
  */
 class PortTestSuite : public TestSuite
@@ -827,8 +618,6 @@ class PortTestSuite : public TestSuite
         AddTestCase(new GateTest, TestCase::Duration::QUICK);
         AddTestCase(new TwoPausersTest, TestCase::Duration::QUICK);
         AddTestCase(new ReleaseAtTest, TestCase::Duration::QUICK);
-        AddTestCase(new SourcesTest, TestCase::Duration::QUICK);
-        AddTestCase(new DwrrTest, TestCase::Duration::QUICK);
     }
 };
 

@@ -704,71 +704,19 @@ class SharedBufferMixedTest : public TestCase
 
 /**
  * @ingroup lossless-tests
- * @brief Untouched paused queues, while another drains byte by byte.
+ * @brief The largest numbers.
  */
-class SharedBufferResumeTest : public TestCase
+class SharedBufferLargestTest : public TestCase
 {
   public:
-    SharedBufferResumeTest()
-        : TestCase("a queue to which nothing happens resumes exactly when T has risen enough")
+    SharedBufferLargestTest()
+        : TestCase("the threshold of the largest buffer with the largest alpha does not wrap")
     {
     }
 
   private:
     void DoRun() override
     {
-        constexpr int64_t OFFSET = 500;
-        // Queues 1 to 7 hold 1000, 2000 ... 7000 B of a pool of 30000 B.
-        auto small = CreateObjectWithAttributes<SharedBuffer>("Size",
-                                                              UintegerValue(30'000 + 9 * 2000),
-                                                              "LossyPool",
-                                                              UintegerValue(0),
-                                                              "Alpha",
-                                                              DoubleValue(1024),
-                                                              "XonOffset",
-                                                              UintegerValue(OFFSET));
-        small->Configure(Headrooms(9, 2000));
-        for (uint16_t queue = 1; queue < 8; ++queue)
-        {
-            small->Admit(queue, 0, 3, queue * 1000);
-        }
-        // alpha 1024: queue 0 fills the pool except for 1 B (T = 1024 B)
-        NS_TEST_ASSERT_MSG_EQ(static_cast<int>(small->Admit(0, 0, 3, 1999)),
-                              static_cast<int>(SharedBuffer::Verdict::ADMITTED),
-                              "30000 - 28000 B are free");
-        for (uint16_t queue = 1; queue < 8; ++queue)
-        {
-            NS_TEST_ASSERT_MSG_EQ(static_cast<int>(small->Admit(queue, 0, 3, 64)),
-                                  static_cast<int>(SharedBuffer::Verdict::TURNED_OFF),
-                                  "T = 1024 B turns queue " << queue << " OFF");
-            small->Release(queue, 0, 3, 64);
-        }
-        // Queue 1, the next to resume, gets another frame: it must not block the others.
-        small->Admit(1, 0, 3, 64);
-        uint16_t port = 0;
-        uint8_t cls = 0;
-        // Byte by byte queue 0 gives the pool back. Queue i resumes when 1024 x free > 1000 i +
-        // 500.
-        std::vector<int64_t> freeWhen(8, 0);
-        for (int64_t free = 2; free <= 10; ++free)
-        {
-            small->Release(0, 0, 3, 1);
-            while (small->TakeResumed(port, cls))
-            {
-                freeWhen[port] = free;
-            }
-        }
-        NS_TEST_ASSERT_MSG_EQ(freeWhen[1], 0, "queue 1 has a frame in its headroom");
-        for (uint16_t queue = 2; queue < 8; ++queue)
-        {
-            NS_TEST_ASSERT_MSG_EQ(freeWhen[queue],
-                                  (queue * 1000 + OFFSET) / 1024 + 1,
-                                  "B free when queue " << queue << " resumes");
-        }
-        small->Release(1, 0, 3, 64);
-        NS_TEST_ASSERT_MSG_EQ((small->TakeResumed(port, cls) && port == 1),
-                              true,
-                              "queue 1 resumes when its headroom is empty");
         // The largest buffer and alpha there are: T is beyond 2^51 B.
         constexpr int64_t SIZE = 1LL << 42;
         auto largest = CreateObjectWithAttributes<SharedBuffer>("Size",
@@ -850,7 +798,7 @@ class SharedBufferTestSuite : public TestSuite
         AddTestCase(new SharedBufferBruteForceTest(false), TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferBruteForceTest(true), TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferMixedTest, TestCase::Duration::QUICK);
-        AddTestCase(new SharedBufferResumeTest, TestCase::Duration::QUICK);
+        AddTestCase(new SharedBufferLargestTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferSteadyStateTest, TestCase::Duration::QUICK);
         AddTestCase(new SharedBufferTrapsTest, TestCase::Duration::QUICK);
         AddTestCase(new CellDemandTest, TestCase::Duration::QUICK);
