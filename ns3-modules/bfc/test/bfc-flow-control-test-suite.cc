@@ -18,7 +18,6 @@
 #include <functional>
 #include <map>
 #include <random>
-#include <set>
 
 /**
  * @file
