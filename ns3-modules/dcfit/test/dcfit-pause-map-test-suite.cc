@@ -333,7 +333,7 @@ class TriggerCureTest : public TestCase
     static constexpr uint8_t CLS = 3;                     //!< of all frames
     static constexpr uint8_t LOSSY = 1;                   //!< class for treated servers
     static constexpr uint16_t PORTS = 2;                  //!< egresses
-    static constexpr int64_t RESTORATION = 99'000'001;     //!< ps; no frame comes at a check
+    static constexpr int64_t RESTORATION = 99'000'001;    //!< ps; no frame comes at a check
     static constexpr int64_t RATE = 1'000'000'000;        //!< of a limited flow (bit/s)
     static constexpr int64_t BURST = 3000;                //!< of a limited flow (B)
     static constexpr int64_t PS_BITS = 8'000'000'000'000; //!< units of a byte: RATE times 1 ps is 1

@@ -38,9 +38,9 @@ class FabricPcapHelper
      * @brief Capture a port; does nothing if the port is already captured.
      *
      * Attributes of the tap are those that Fabric::SetAttribute set for "ns3::observe::PcapTap".
-     * The file is named after the node and its neighbour: prefix + "s0-h0.pcap". For further links
-     * between the same nodes, the port number is appended: "s0-s1-3.pcap". Characters other than
-     * letters, digits, '.', '_' and '+' become '_'.
+     * The file is named after the node and the port among its own, see Port::GetNeighbourName:
+     * prefix + "s0-h0.pcap", "s0-s1#2.pcap". Characters other than letters, digits, '.', '_', '+'
+     * and '#' become '_'; if another port's file has that name, the port number is appended.
      *
      * @param prefix of the file's path, such as "traces/".
      * @param port the port.
