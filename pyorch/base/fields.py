@@ -60,8 +60,8 @@ class Never:
 
 
 def _hashable(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_hashable, value))
+    if isinstance(value, list):  # of a long one some entries are enough
+        return (len(value), *map(_hashable, value[:: 1 + len(value) // 100]))
     if isinstance(value, dict):
         return frozenset((key, _hashable(entry)) for key, entry in value.items())
     return value
@@ -233,20 +233,18 @@ def _spelled(model: type[BaseModel], form: Mapping[str, Any]) -> dict[str, Any]:
     """Rename the keys of a canonical form to those of the model."""
     rest = dict(form)
     data = {}
-    for name, written_as in _canonical_fields(model).items():
+    fields = _canonical_fields(model).values()
+    for written_as in fields:
         if written_as.key in rest:
-            info = model.model_fields[name]
             value = rest.pop(written_as.key)
             absent = written_as.absent is not None and value == written_as.absent
-            data[info.alias or name] = None if absent else _spelled_value(info.annotation, value)
-    bare = rest.keys() & {info.alias or name for name, info in model.model_fields.items()}
-    if bare:
+            data[written_as.bare] = None if absent else _spelled_value(written_as.inner, value)
+    if bare := rest.keys() & {written_as.bare for written_as in fields}:
         raise ValueError(f"{', '.join(sorted(bare))}: the canonical key ends in its unit")
     return data | rest  # what is left is unknown, and the model will say so
 
 
-def _spelled_value(annotation: Any, value: Any) -> Any:
-    inner = _model_in(annotation)
+def _spelled_value(inner: type[BaseModel] | None, value: Any) -> Any:
     if inner is None:
         return value
     if isinstance(value, list):
@@ -254,17 +252,17 @@ def _spelled_value(annotation: Any, value: Any) -> Any:
     return _spelled(inner, value)
 
 
-@cache
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    return next(models_in(annotation), None)
-
-
 class _Canonical(NamedTuple):
-    """A field in the canonical form: its key, what stands for None, and the value without a key."""
+    """A field in the canonical form: its key, what stands for None, and the value without a key.
+
+    bare: its key in a file. inner: the model of its value.
+    """
 
     key: str
     absent: int | None
     left_out: Any
+    bare: str
+    inner: type[BaseModel] | None
 
 
 @cache
@@ -275,6 +273,8 @@ def _canonical_fields(model: type[BaseModel]) -> dict[str, _Canonical]:
             _canonical_key(name, info),
             NEVER if any(isinstance(entry, Never) for entry in info.metadata) else None,
             info.default if name in omitted else None,
+            info.alias or name,
+            next(models_in(info.annotation), None),
         )
         for name, info in model.model_fields.items()
     }

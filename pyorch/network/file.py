@@ -18,7 +18,7 @@ from pyorch.base.errors import Problem, UserError, one_of, quoted, suggest
 from pyorch.base.fields import Names, as_list, decode, encode
 from pyorch.base.findings import Findings, Path
 from pyorch.base.reading import is_file
-from pyorch.base.units import LENGTHS, RATES, TIMES, parse_delay, parse_rate
+from pyorch.base.units import LENGTHS, RATES, TIMES
 from pyorch.network.kinds import Explicit
 from pyorch.network.topology import TopologyTable, Wiring, topology
 from pyorch.readers import door
@@ -32,6 +32,8 @@ from pyorch.readers.graphs import (
     named_hosts,
     parts_of,
     plain,
+    read_delay,
+    read_rate,
     refuse_many,
     respell,
     without,
@@ -216,8 +218,8 @@ class FileTopology(TopologyTable):
 
     def _link(self, edge: Edge, tell: Tell) -> dict[str, Any] | None:
         readers = (
-            ("rate_bps", self.rate_attribute, self.rate_unit, parse_rate, self.rate),
-            ("delay_ps", self.delay_attribute, self.delay_unit, parse_delay, self.delay),
+            ("rate_bps", self.rate_attribute, self.rate_unit, read_rate, self.rate),
+            ("delay_ps", self.delay_attribute, self.delay_unit, read_delay, self.delay),
         )
         link: dict[str, Any] = {"between": [edge.a, edge.b]}
         if ERRORS in edge.attributes and self.error_rates == "refuse":

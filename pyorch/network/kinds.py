@@ -446,7 +446,11 @@ class Explicit(TopologyTable):
     @override
     def filled(self) -> Self:
         links = [
-            link.model_copy(update=dict(zip(("rate", "delay"), self._speed(link), strict=True)))
+            link
+            if link.rate is not None and link.delay is not None
+            else link.model_copy(
+                update=dict(zip(("rate", "delay"), self._speed(link), strict=True))
+            )
             for link in self.links
         ]
         return super().filled().model_copy(update={"links": links})

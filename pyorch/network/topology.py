@@ -345,11 +345,11 @@ class Topology:
     def cut_off(self, failed: frozenset[int] | None = None) -> list[str]:
         """Hosts that the first host cannot reach over links that are up at the start."""
         part = self.parts(failed)
-        first = part[self.host_ends(int(self.hosts[0]))]
+        first = set(part[self.host_ends(int(self.hosts[0]))].tolist())
         return [
             self.names[host]
             for host in self.hosts.tolist()
-            if not np.isin(part[self.host_ends(host)], first).any()
+            if first.isdisjoint(part[self.host_ends(host)].tolist())
         ]
 
 

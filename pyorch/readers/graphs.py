@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from pyorch.base.errors import one_of, refusal, suggest
+from pyorch.base.units import parse_delay, parse_rate
 
 MAX_BYTES = 8 * 10**6
 """Largest file of a network; YAML has less (`plain_yaml`). GraphML takes 0.6 s a megabyte."""
@@ -22,6 +24,10 @@ HOSTS, PLAIN = frozenset({"host", "server"}), "linux"
 """Their values for hosts, and the kind of a containerlab container that may be anything."""
 ERRORS = "error_rate"
 """Attribute of a link: the share of its frames that get lost, if not 0."""
+
+_IDS = "each a string or a number"
+read_rate, read_delay = (lru_cache(maxsize=1000)(parse) for parse in (parse_rate, parse_delay))
+"""As of `pyorch.base.units`: the links of a network have few that differ."""
 
 Tell = Callable[[str, str, str | None, str | None], None]
 """Notes a problem: where in the file, what, what is allowed, a hint."""
@@ -134,13 +140,38 @@ def refuse_many(parts: int, label: str) -> None:
         raise refusal(label, f"its network has {parts:,} nodes and links", f"at most {MAX_PARTS:,}")
 
 
-def of_networkx(graph: Any) -> Graph:
-    """Return the nodes and links of an undirected graph of networkx."""
-    nodes: dict[str, Mapping[str, Any]] = {
-        str(name): dict(of) for name, of in graph.nodes(data=True)
-    }
-    links = graph.edges(data=True)
-    return Graph(nodes, [Edge(str(a), str(b), f"link {a} - {b}", dict(of)) for a, b, of in links])
+def assembled(
+    nodes: Iterable[Any], links: Iterable[Any], places: tuple[str, str], tell: Tell
+) -> Graph:
+    """Return the graph of tables: of nodes with an id, of links with a source and a target.
+
+    places: of a node and of a link in messages, with {} for its number, from 1 or, in [], from 0.
+    """
+    graph = Graph()
+    of_node, of_link = places
+    for number, node in enumerate(nodes, "[" not in of_node):
+        name, where = _id(node, "id"), of_node.format(number)
+        if name is None:
+            tell(where, "it is not a node with an id", f"an id, {_IDS}", None)
+        elif name in graph.nodes:
+            tell(where, f"a second node has the id {name!r}", "a unique id for every node", None)
+        else:
+            graph.nodes[name] = {key: node[key] for key in node if key != "id"}
+    for number, link in enumerate(links, "[" not in of_link):
+        a, b, where = _id(link, "source"), _id(link, "target"), of_link.format(number)
+        if a is None or b is None:
+            what = "it is not a link with a source and a target"
+            tell(where, what, f"source and target, {_IDS}", None)
+            continue
+        for end in (a, b):
+            if end not in graph.nodes:
+                no_node(end, graph.nodes, where, tell)
+        graph.edges.append(Edge(a, b, where, link))
+    return graph
+
+
+def _id(entry: object, key: str) -> str | None:
+    return name_of(entry.get(key)) if isinstance(entry, dict) else None
 
 
 def no_node(end: str, nodes: Collection[str], where: str, tell: Tell) -> None:
@@ -149,11 +180,10 @@ def no_node(end: str, nodes: Collection[str], where: str, tell: Tell) -> None:
     tell(where, what, one_of(nodes) or "none: it has no nodes", suggest(end, nodes))
 
 
-def directed(multigraph: bool, tell: Tell) -> None:
+def directed(tell: Tell) -> None:
     """Note that a graph is directed."""
-    kind = "multigraph" if multigraph else "graph"
     hint = "save it undirected: graph.to_undirected() of networkx"
-    tell("", f"it is a directed {kind}: its links lead one way", "an undirected graph", hint)
+    tell("", "it is a directed graph: its links lead one way", "an undirected graph", hint)
 
 
 def name_of(value: object) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.base.errors import refusal
-from pyorch.base.units import LENGTHS, is_number, parse_delay, parse_rate
+from pyorch.base.units import LENGTHS, is_number, parse_rate
 from pyorch.readers import door
 from pyorch.readers.graphs import (
     ERRORS,
@@ -19,6 +19,8 @@ from pyorch.readers.graphs import (
     depth_of,
     named_hosts,
     parts_of,
+    read_delay,
+    read_rate,
     respell,
     respelled,
     without,
@@ -159,7 +161,7 @@ def _attribute(
     missing = len(edges) - (have[chosen] if chosen else 0)
     if missing:
         found.assumed.append(f"{missing} of {len(edges)} links have no {name}: {default}")
-    parse = parse_rate if name == "rate" else parse_delay
+    parse = read_rate if name == "rate" else read_delay
     usual = [parse(default)] * len(edges)
     if chosen is None:
         return usual

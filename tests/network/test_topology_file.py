@@ -96,7 +96,7 @@ def test_every_format_gives_the_network_that_is_meant(kind: str, tmp_path: Path)
 @given(st.data())
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_trees_come_back_as_they_are(tmp_path: Path, data: st.DataObject) -> None:
-    """Leaves of a tree are its hosts, in GraphML and in JSON alike."""
+    """Leaves of a tree are its hosts, in GraphML, JSON and GML alike."""
     nodes = data.draw(st.integers(3, 12))
     tree: nx.Graph[str] = nx.Graph()
     tree.add_node("n0")
@@ -108,14 +108,32 @@ def test_random_trees_come_back_as_they_are(tmp_path: Path, data: st.DataObject)
     text = json.dumps(nx.node_link_data(tree, edges="links"))
     (tmp_path / "t.json").write_text(text, encoding="utf-8")
     leaves = {name for name, degree in tree.degree if degree == 1}
-    for file in ("t.graphml", "t.json"):
-        resolved, problems = _resolve({"file": file}, tmp_path)
+    nx.write_gml(tree, tmp_path / "t.gml")  # which numbers the nodes
+    named = {"name_attribute": "label"}
+    for file, more in (("t.graphml", {}), ("t.json", {}), ("t.gml", named)):
+        resolved, problems = _resolve({"file": file, **more}, tmp_path)
         assert not problems
         network = resolved.network
         assert {network.names[host] for host in network.hosts} == leaves
         pairs = zip(network.a.tolist(), network.b.tolist(), strict=True)
         ends = {frozenset((network.names[a], network.names[b])) for a, b in pairs}
         assert ends == {frozenset(edge) for edge in tree.edges}
+
+
+def test_values_of_graphml_have_defaults_and_names_of_yed(tmp_path: Path) -> None:
+    """Keys for all parts, a default that one link overrides, labels inside of shapes, a comment."""
+    keys = '<key id="a" attr.name="rate"><default>40Gbps</default></key><key id="b" for="node"/>'
+    label = "<data key='b'><s><NodeLabel> n{0}\n</NodeLabel></s></data>"
+    nodes = "".join(f"<node id='{n}'>{label.format(n)}</node>" for n in range(3))
+    links = "<edge source='0' target='2' directed='false'/><!-- slow -->"
+    links += "<edge source='1' target='2' directed='false'><data key='a'>1e9bps</data></edge>"
+    graph = f"<graph edgedefault='directed'>{nodes}{links}</graph>"
+    text = f"<graphml>{keys}{graph}</graphml>"
+    (tmp_path / "n.graphml").write_text(text, encoding="utf-8")
+    resolved, problems = _resolve({"file": "n.graphml", "name_attribute": "label"}, tmp_path)
+    assert not problems
+    assert sorted(resolved.network.names) == ["n0", "n1", "n2"]
+    assert sorted(resolved.network.rates.tolist()) == [10**9, 40 * 10**9]
 
 
 def test_hosts_are_added_where_the_file_has_switches_only(tmp_path: Path) -> None:
@@ -189,12 +207,26 @@ WRONG = [
     ("n.graphml", "<graphml>", "is not GraphML"),
     ("n.graphml", "nothing", "is not GraphML"),
     ("n.graphml", "<graphml/>", "is not GraphML"),
-    ("n.graphml", _graphml("<node/>"), "node 1: it has no id"),
-    ("n.graphml", _graphml('<node id="h0"/><edge source="h0"/>'), "edge 1: it has no target"),
+    ("n.graphml", _graphml("<node/>"), "node 1: it is not a node with an id"),
+    ("n.graphml", _graphml('<node id="a"/>' * 2), "node 2: a second node has the id 'a'"),
+    ("n.graphml", _graphml('<node id="h0"/><edge source="h0"/>'), "edge 1: it is not a link with"),
+    ("n.graphml", _graphml("<hyperedge/>"), "it has hyperedges"),
     ("n.graphml", _graphml("", '</graph><graph edgedefault="undirected">'), "it has 2 graphs"),
     ("n.graphml", _graphml('<node id="a"/>').replace('attr.type="int"', ""), "0 of its 1 nodes"),
-    ("n.graphml", _graphml('<node id="a"><data key="k">x</data></node>'), "'x' does not fit"),
-    ("n.graphml", _graphml("").replace('"int"', '"furlong"'), "'furlong' does not fit"),
+    ("n.graphml", _graphml('<node id="a"><data key="l">x</data></node>'), "there is no key 'l'"),
+    ("n.gml", "", "is not GML: it has no graphs"),
+    ("n.gml", "graph 7", "is not GML: its graph is not in brackets"),
+    ("n.gml", "graph [ ] graph [ ]", "is not GML: it has 2 graphs"),
+    ("n.gml", "graph [\n node [ id 0 ]", "it ends before a ]"),
+    ("n.gml", "graph [ ] node", "it ends without a value"),
+    ("n.gml", "graph [\n node [ id ] ]", "line 2: ']' in place of the value of 'id'"),
+    ("n.gml", "graph [\n 7 [ id 0 ] ]", "line 2: '7' in place of a key"),
+    ("n.gml", 'graph [ node [ id 0 label "a ] ]', "'\"' in place of the value of 'label'"),
+    ("n.gml", "graph [ " * 40, "nested more than 32 deep"),
+    ("n.gml", "graph [ directed 1 ]", "it is a directed graph"),
+    ("n.gml", "graph [ node 0 ]", "node 1: it is not a node with an id"),
+    ("n.gml", "graph [ node [ id 0 id 1 ] ]", "node 1: it is not a node with an id"),
+    ("n.gml", "graph [ node [ id 0 ] edge [ source 0 target 7 ] ]", "there is no node '7'"),
     ("n.yml", "topology: [", "is not YAML"),
     ("n.yml", "a: !!timestamp 2020-13-45", "line 1: is not YAML: could not determine a construct"),
     ("n.yml", "a: 1\nb: !!int x", "line 2: is not YAML: the value looks like a number or a truth"),
@@ -333,7 +365,7 @@ def test_directed_graphs_and_unknown_hosts_are_told(tmp_path: Path) -> None:
     """And a file that does not exist, and one that is not text."""
     nx.write_graphml(nx.MultiDiGraph([("a", "b"), ("a", "b")]), tmp_path / "d.graphml")
     _, problems = _resolve({"file": "d.graphml"}, tmp_path)
-    assert "it is a directed multigraph" in problems[0]
+    assert "it is a directed graph" in problems[0]
     _, problems = _resolve({"file": _write("csv", tmp_path), "hosts": ["host*"]}, tmp_path)
     assert any("no node is called 'host*'" in problem for problem in problems)
     _, problems = _resolve({"file": "away.csv"}, tmp_path)

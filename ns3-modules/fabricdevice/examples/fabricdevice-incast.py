@@ -62,7 +62,9 @@ def run(dscp: int) -> dict[str, float]:
         "goodput_gbps": sinks.Get(0).GetObject["ns3::PacketSink"]().GetTotalRx()
         * 8e-6
         / DURATION_MS,
-        "pauses": sum(node.GetPort(port).GetCounters().pausesSent for port in range(node.GetNPorts())),
+        "pauses": sum(
+            node.GetPort(port).GetCounters().pausesSent for port in range(node.GetNPorts())
+        ),
         "dropped_frames": node.GetCounters().dropped,
         "lost_packets": sum(flow.second.lostPackets for flow in monitor.GetFlowStats()),
     }
