@@ -130,12 +130,15 @@ def import_(
     sixth: Further = "",
     *,
     out: Annotated[str, "experiment file to write"] = "",
+    run: Annotated[bool, "also run it"] = False,
 ) -> int:
     """Write an experiment from files of other simulators and tools, and say what it assumes.
 
-    Exit codes: 0 it can run, 2 bad input, or something is still to be changed.
+    Exit codes: 0 it can run, 2 bad input, or something is still to be changed; with --run also
+    those of `run`.
     """
-    return cli.bring.bring((file, second, third, fourth, fifth, sixth), out)
+    code = cli.bring.bring((file, second, third, fourth, fifth, sixth), out)
+    return cli.experiment.experiment(out) if run and not code else code
 
 
 @verb

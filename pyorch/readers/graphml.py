@@ -49,7 +49,7 @@ def _parts(root: Element, graph: Element, kind: str, tell: Tell) -> list[dict[st
     keys = [key for key in root.iterfind("{*}key") if key.get("for", "all") in (kind, "all")]
     names = {key.get("id"): key.get("attr.name") or key.get("id") for key in keys}
     usual = {names[key.get("id")]: one.text for key in keys for one in key.iterfind("{*}default")}
-    found = []
+    found: list[dict[str, Any]] = []
     for number, part in enumerate(graph.iterfind(f".//{{*}}{kind}"), 1):
         own: dict[Any, Any] = dict(usual)
         for data in part:

@@ -32,12 +32,14 @@ CONTROLS = {"1": "dcqcn", "3": "hpcc", "7": "timely", "8": "dctcp"}
 MARKED = ("dcqcn", "dctcp")
 """Those that react to marks of switches."""
 _MIB, _KB = 1 << 20, 1000
-_OUTPUT = re.compile(r"(TRACE|\w*OUTPUT|\w*_MON(_DETAIL)?)_FILE|(\w+_)?MON_\w+|\w+_MONITORING_\w+")
+_OUTPUT = re.compile(
+    r"ENABLE_TRACE|(TRACE|\w*OUTPUT|\w*_MON(_DETAIL)?)_FILE|(\w+_)?MON_\w+|\w+_MONITORING_\w+"
+)
 """Keys of what it writes, which is not what is simulated."""
 BALANCERS = {"2": "DRILL", "3": "CONGA", "6": "LetFlow", "9": "ConWeave"}
 """Of ConWeave's simulator, by LB_MODE; 0 is a hash of the flow, as here."""
 _LEFT_OUT = {
-    "L2_CHUNK_SIZE": "acknowledgements are by packets",
+    "L2_CHUNK_SIZE": "acknowledgements at its multiples, too, are not sent here",
     "LINK_DOWN": "it is no time [us] and two nodes",
     "FLOWGEN_START_TIME": "flows start as their file says",
     "FLOWGEN_STOP_TIME": "flows start as their file says",
@@ -115,7 +117,6 @@ _RATE = Form(
 )
 _SIMPLE: Mapping[str, tuple[str, str, Form]] = {
     "PACKET_PAYLOAD_SIZE": ("queue_pair", "payload_size", _BYTES),
-    "L2_ACK_INTERVAL": ("queue_pair", "ack_every", _WHOLE),
     "BUFFER_SIZE": ("buffer", "size", _MEBIBYTES),
     "USE_DYNAMIC_PFC_THRESHOLD": ("buffer", "threshold", _DYNAMIC),
     "ERROR_RATE_PER_LINK": ("port", "loss_rate", _SHARE),
@@ -155,13 +156,18 @@ def keys_of(control: str | None) -> dict[str, tuple[str, str, Form]]:
 
 
 MAPS = ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")
-_FLAGS = ("CC_MODE", "ENABLE_QCN", "HAS_WIN", "ENABLE_PFC", "ENABLE_IRN", "LB_MODE")
+ACKS = "L2_ACK_INTERVAL"
+"""Bytes from one acknowledgement to the next; up to a payload, each packet has one."""
+_PAYLOAD = 1000
+"""Bytes of a packet there, by default."""
+_FLAGS = (ACKS, "CC_MODE", "ENABLE_QCN", "HAS_WIN", "ENABLE_PFC", "ENABLE_IRN", "LB_MODE")
 _FILES = {"TOPOLOGY_FILE": "network", "FLOW_FILE": "messages"}
 _ONE = {*_SIMPLE, *_FLAGS, *_FILES, *(name for of in _OF_CONTROL.values() for name in of)}
 """Keys that have one value."""
 _UNUSED = (
     "L2_BACK_TO_ZERO", "L2_WAIT_FOR_ACK", "GLOBAL_T", "VAR_WIN", "FAST_REACT", "INT_MULTI",
     "MULTI_RATE", "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB", "RATE_BOUND", "ACK_HIGH_PRIO",
+    "NIC_TOTAL_PAUSE_TIME",
 )  # fmt: skip
 _KNOWN = {*_ONE, *MAPS, *_LEFT_OUT, *_UNUSED}
 Given = Mapping[str, tuple[int, list[str]]]
@@ -199,6 +205,7 @@ def read(file: Path, label: str) -> Settings:
         maps = _maps(given, label)
         found.maps, wrong = (maps, []) if isinstance(maps, dict) else ({}, maps)
         problems += wrong
+    _acks(found, given, label, problems)
     _lossy(found, given, label, problems)
     found.put("port", "pause_response", "ideal", "pauses act as they arrive there")
     if found.sections.get("queue_pair", {}).get("parameters") is None:
@@ -241,6 +248,15 @@ def _value(
         what = f"{text[:80]!r} cannot be read: {error}"
         problems.append(Problem(f"{label}: line {number}: {name}", what))
         return None
+
+
+def _acks(found: Settings, given: Given, label: str, problems: list[Problem]) -> None:
+    """Note after how many packets there is an acknowledgement."""
+    interval = _value(given, ACKS, _whole, label, problems)
+    if interval is not None:
+        payload = _value(given, "PACKET_PAYLOAD_SIZE", _whole, label, []) or _PAYLOAD
+        every = max(1, -(-interval // payload))
+        found.put("queue_pair", "ack_every", every, f"{ACKS} {interval} [bytes]")
 
 
 def _window(found: Settings, control: str | None, given: bool | None) -> None:

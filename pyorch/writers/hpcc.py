@@ -9,7 +9,7 @@ from typing import Any
 from pyorch.base.fields import NEVER, reverse_names
 from pyorch.base.units import format_rate, format_time, is_number, parse_bytes, parse_rate
 from pyorch.network.topology import HOST
-from pyorch.readers.hpcc_config import CONTROLS, MAPS, MARKED, keys_of
+from pyorch.readers.hpcc_config import ACKS, CONTROLS, MAPS, MARKED, keys_of
 from pyorch.writers.scenes import Scene, Written, finite, left_out, up_links, waits_of
 
 _NS = 1000
@@ -91,10 +91,14 @@ def _config(scene: Scene, found: Written) -> list[str]:
             said.add((section, key))
             if not _same(form.read(lines[name]), value):
                 found.left_out.append(f"{section}.{key} is {value}: {name} {lines[name]} rounds it")
-    lines |= _window(settings.get("queue_pair", {}), control, found)
+    pair = settings.get("queue_pair", {})
+    every = int(pair.get("ack_every", 1))
+    lines[ACKS] = str(every if every == 1 else every * parse_bytes(pair["payload_size"]))
+    lines |= _window(pair, control, found)
     lines |= {"TOPOLOGY_FILE": "topology.txt", "FLOW_FILE": "flow.txt"}
     lines |= _maps(scene, found)
-    said |= {("queue_pair", "window_bdps"), *(("ecn-marking", key) for key in _OF_MARKS)}
+    said |= {("queue_pair", "window_bdps"), ("queue_pair", "ack_every")}
+    said |= {("ecn-marking", key) for key in _OF_MARKS}
     for section, key in sorted(scene.given - said):
         value = settings.get(section, {}).get(key)
         told = f"{section}.{key}" + ("" if value is None else f" = {value}")

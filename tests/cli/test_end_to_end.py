@@ -103,9 +103,14 @@ def run(folder: Path, text: str, *options: str) -> tuple[subprocess.CompletedPro
     """Run an experiment text; returns the finished process and the folder of its runs."""
     file = folder / "study.toml"
     file.write_text(text, encoding="utf-8")
+    return verb(folder, "experiment", str(file), *options)
+
+
+def verb(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Call `invoke`; returns the finished process and the folder of its runs."""
     results = folder / "results"
     done = called(
-        [sys.executable, "-m", "invoke", "experiment", str(file), *options],
+        [sys.executable, "-m", "invoke", *words],
         cwd=ROOT,
         env={**os.environ, "PYORCH_RESULTS": str(results)},
         timeout=300,

@@ -372,7 +372,8 @@ def test_settings_come_back_from_hpcc(tmp_path: Path, control: str, seed: int) -
     assert again.duration == ours.duration
     assert sorted(again.losses.values()) == sorted(ours.losses.values())
     keys = {(section, key) for section, key, _ in keys_of(control or None).values()}
-    keys |= {("queue_pair", "window_bdps"), *(("ecn-marking", key) for key in ("pmax", "at"))}
+    keys |= {("queue_pair", "window_bdps"), ("queue_pair", "ack_every")}
+    keys |= {*(("ecn-marking", key) for key in ("pmax", "at"))}
     for section, key in keys - {("run", "duration")}:
         if key in ours.settings.get(section, {}) and key != "additive_increase":
             one, other = (_rounded(of.settings[section][key]) for of in (ours, again))
