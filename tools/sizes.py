@@ -34,7 +34,7 @@ FEATURES = (
     _feature("experiment files: read, combined, checked, planned", 4_285, "files setting plan.py"),
     _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
-    _feature("files of other tools", 3_750, "readers cli/bring.py"),
+    _feature("files of other tools", 3_755, "readers cli/bring.py"),
     _feature("runs for other tools", 580, "writers cli/export.py"),
     _feature("traffic", 2_840, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
@@ -76,7 +76,7 @@ FEATURES = (
         1_415,
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
-    _feature("the command line", 1_145, "cli __main__.py"),
+    _feature("the command line", 1_150, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_500, "addons/lab"),
     _feature("jobs of ranks", 5_305, "addons/jobs"),
 )
