@@ -525,8 +525,8 @@ class TreatmentTest : public TestCase
 {
   public:
     TreatmentTest()
-        : TestCase("a notice goes on where a pause came from; what was treated is spared when it "
-                   "has been calm, and no more flows are limited than there is room for")
+        : TestCase("a notice goes on where a pause came from; a server that was treated is spared "
+                   "when it has been calm, and flows are limited as the attributes say")
     {
     }
 
@@ -625,17 +625,16 @@ class TreatmentTest : public TestCase
         return passed;
     }
 
-    /// Heavy flows are limited, few at a time, and not for ever.
+    /// A notice limits the heaviest flow, as the attributes say; the rest is TriggerCure's.
     void Flows()
     {
         Bench bench(Attributes{std::pair("HandleTrigger", "true"),
-                               std::pair("Limits", "2"),
+                               std::pair("Limits", "1"),
                                std::pair("LimitRate", "12Mbps"), // a frame a millisecond
-                               std::pair("LimitBurst", "1500"),
-                               std::pair("Restoration", "10ms")});
+                               std::pair("LimitBurst", "3000")});
         bench.Hold(0, 1);
         bench.Overflow(0); // egress 1 is behind it
-        for (uint32_t flow = 1; flow <= 3; ++flow)
+        for (uint32_t flow = 1; flow <= 2; ++flow)
         {
             Send(bench, flow, 100 * flow);
             bench.Alone(0, Kind::NOTICE, Message{78, 3, static_cast<uint16_t>(flow), 0, 2});
@@ -643,16 +642,9 @@ class TreatmentTest : public TestCase
             Wait(1);
         }
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), 1, "the first gives way");
-        NS_TEST_ASSERT_MSG_EQ(Send(bench, 1, 50), 50, "it is free");
-        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 1, "the third is limited");
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 2, 50), 1, "the second is limited");
         Wait(5);
-        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 1, "no more than its burst is saved up");
-        Wait(8); // since flow 2 was limited or sent too much 15 ms have passed, since flow 3 did 8
-        Wait(8);
-        NS_TEST_ASSERT_MSG_EQ(Send(bench, 2, 50), 50, "it has been calm");
-        Wait(30);
-        NS_TEST_ASSERT_MSG_EQ(Send(bench, 3, 50), 50, "that one, too");
-        NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_triggers_restored"), 3, "all are spared");
+        NS_TEST_ASSERT_MSG_EQ(Send(bench, 2, 50), 2, "no more than its burst is saved up");
     }
 
     void DoRun() override
