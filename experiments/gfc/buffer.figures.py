@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Of the study: XOFF and B1 [B], C [bit/s].
 THRESHOLD, RATE = 200_000, 10e9
 TITLES = {"100Mbps": "1 % is drained", "5Gbps": "half is drained"}
-NAMES = {"PFC": "PFC, above XOFF", "GFC": "multi-stage GFC, above B1"}
+NAMES = {"PFC": "PFC, above XOFF", "GFC-stages": "multi-stage GFC, above B1"}
 
 
 def buffer(data: ReportData, figure: Custom) -> Drawn:

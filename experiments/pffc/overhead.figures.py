@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Bytes on the wire of a control frame and of a full data frame.
 CONTROL, DATA = 64 + 20, 1048 + 20
-LABELS = {"PFC": "PFC", "PFFC": "PFFC, Xoff − Xon = 2 KB", "PFFC_wide": "PFFC, Xoff − Xon = 70 KB"}
+LABELS = {"PFC": "PFC", "PFFC": "PFFC, Xoff − Xon = 2 KB", "PFFC, wide": "PFFC, Xoff − Xon = 70 KB"}
 
 
 def overhead(data: ReportData, figure: Custom) -> Drawn:
@@ -42,7 +42,7 @@ def overhead(data: ReportData, figure: Custom) -> Drawn:
     axes.set_ylim(bottom=0)
     canvas.legend(loc="outside lower center", ncols=1)
     mean = runs.pivot_table(index="load", columns="variant", values="share", aggfunc="mean")
-    narrow, wide = (mean[variant] / mean["PFC"] for variant in ("PFFC", "PFFC_wide"))
+    narrow, wide = (mean[variant] / mean["PFC"] for variant in ("PFFC", "PFFC, wide"))
     ratios = (
         f"Ratio of the means, PFFC over PFC: {narrow.min():.1f} to {narrow.max():.1f}; with 70 KB "
         f"between Xoff and Xon {wide.min():.2f} to {wide.max():.2f}."

@@ -276,10 +276,10 @@ def test_they_join_comparisons(made: Made, monkeypatch: pytest.MonkeyPatch) -> N
     """Every study that compares has their variants; end-to-end schemes only where these compare."""
     schema = load_schema(made.build)
     plain = load_experiment("gfc/two-to-one", schema=schema, paths=PATHS)
-    assert plain.variants == ("PFC", "GFC")
+    assert plain.variants == ("PFC", "GFC-conceptual")
     monkeypatch.setenv(MODULE_PATH_VARIABLE, str(made.home))
     found = load_experiment("gfc/two-to-one", schema=schema, paths=PATHS)
-    assert found.variants == ("PFC", "GFC", "EarlyPause", "LinkPause", "LongStop")
+    assert found.variants == ("PFC", "GFC-conceptual", "EarlyPause", "LinkPause", "LongStop")
     end_to_end = load_experiment("sfc/incast", paths=PATHS)
     assert end_to_end.variants[-1] == "RoundTrip"
     assert "BusyHop" in end_to_end.variants

@@ -196,9 +196,9 @@ def test_a_newcomers_first_ten_minutes(paths: Paths, capsys: pytest.CaptureFixtu
     study = study.run(jobs=1)
     assert "2/2 runs" in capsys.readouterr().out
     runs = study.runs
-    assert list(runs["variant"]) == ["PFC", "GFC"]
-    queue = study.table("queue", variant="GFC")
-    assert set(queue["variant"]) == {"GFC"}
+    assert list(runs["variant"]) == ["PFC", "GFC-conceptual"]
+    queue = study.table("queue", variant="GFC-conceptual")
+    assert set(queue["variant"]) == {"GFC-conceptual"}
     assert 70_000 < queue["bytes"].max() < 100_000
     assert {"what", "verdict"} <= set(study.verdicts.columns)
     own = study.plot({"kind": "bars", "x": "variant", "y": "peak_queue_bytes"})
