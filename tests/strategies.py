@@ -64,6 +64,7 @@ PORT = (
     attribute("DscpClasses", "String", "", "DSCP=uint32_t 0:7"),
     attribute("ClassGroups", "String", "", "CLASS=uint32_t 0:7"),
     attribute("ClassQueues", "String", "", "CLASS=uint32_t 0:7"),
+    size("Mtu", 0),
     attribute("ClockTolerance", "Double", "0", "double 0:1000"),
     attribute("BitErrorRate", "Double", "0", "double 0:0.1"),
 )

@@ -31,7 +31,7 @@ def _feature(name: str, most: int, places: str) -> Feature:
 
 
 FEATURES = (
-    _feature("experiment files: read, combined, checked, planned", 4_285, "files setting plan.py"),
+    _feature("experiment files: read, combined, checked, planned", 4_475, "files setting plan.py"),
     _feature("networks", 1_450, "network"),
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_755, "readers cli/bring.py"),
@@ -56,7 +56,7 @@ FEATURES = (
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_395,
+        3_410,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),

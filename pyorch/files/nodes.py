@@ -33,14 +33,14 @@ def resolve_nodes(
     schemes: Mapping[str, Any],
     findings: Findings,
     response: str = IDEAL,
-) -> list[NodeAttributes]:
-    """Validate [[node]] entries; names come in the network's order.
+) -> dict[int, NodeAttributes]:
+    """Validate [[node]] entries, by their numbers; names come in the network's order.
 
     Sections of schemes that the run does not use are left out. schemes: the TypeIds of the run's
     flow controls, agents and buffer policy. Without types only the names are checked, and sections
     stay as they are written. response: the rule by which ports obey pauses that are not named.
     """
-    resolved = []
+    resolved = {}
     for number, entry in enumerate(entries):
         path: Path = ("node", str(number))
         if not isinstance(entry, dict):
@@ -66,7 +66,7 @@ def resolve_nodes(
                 own |= types.policy_attributes(values) | own
         if attributes:
             sections = dict(sorted(_obeying(attributes, response).items()))
-            resolved.append(NodeAttributes(nodes=names, attributes=sections))
+            resolved[number] = NodeAttributes(nodes=names, attributes=sections)
     return resolved
 
 

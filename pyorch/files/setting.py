@@ -16,6 +16,7 @@ from pyorch.base.units import MAX_TIME, shortest
 from pyorch.build.sources import MODULE_PATH_VARIABLE
 from pyorch.files.keys import ENTRIES, KEYS, NEEDED, WHOLE
 from pyorch.files.nodes import PORT, RESPONSE, as_written, resolve_nodes
+from pyorch.files.ports import PortCheck, Section
 from pyorch.files.routes import RouteTable, resolve_routes
 from pyorch.kinds import packages_of
 from pyorch.network import topology
@@ -251,8 +252,20 @@ class Resolver:
         nodes = resolve_nodes(
             entries["node"], network.network, self.types, schemes, findings, response
         )
+        if self.types:
+            own = (
+                Section(("node", str(number), "port"), one.attributes.get(PORT, {}), one.nodes)
+                for number, one in nodes.items()
+            )
+            sections = [Section(("port",), attributes.get(PORT, {})), *own]
+            largest = {
+                ("traffic", str(number)): sizes.of(flow.payload_size)
+                for number, flow in enumerate(flows)
+                if flow is not None
+            }
+            PortCheck(network.network, sections, findings).check(schemes["agents"], largest)
         return {
-            "nodes": nodes,
+            "nodes": list(nodes.values()),
             "routes": resolve_routes(entries["route"], network.network, findings),
             "traffic": flows,
             "faults": resolve_faults(

@@ -9,6 +9,7 @@ import numpy as np
 from pyorch.network.topology import SWITCH
 from pyorch.remarks.cases import Case, Cases, Found
 from pyorch.setting.attributes import number
+from pyorch.setting.canonical import STORMS
 from pyorch.setting.tagger import ClassWays
 from pyorch.sizing.capacity import frames
 from pyorch.sizing.theory import bytes_in, dynamic_threshold
@@ -29,6 +30,7 @@ def of_classes(cases: Cases) -> Iterator[Found]:
             continue
         mask = int(number(buffer[_LOSSLESS]))
         yield from _strange(case, mask)
+        yield from _idle_storms(case, mask)
         used = set[int]().union(*(entry.classes() for entry in case.setting.traffic))
         lossless = sorted(cls for cls in used if mask >> cls & 1)
         lossy = sorted(used.difference(lossless))
@@ -53,6 +55,16 @@ def _strange(case: Case, mask: int) -> Iterator[Found]:
         hint = "give both ends of the link maps that agree (port.dscp_classes, class_groups, "
         yield Found("strange", case, what, f"{hint}class_queues)")
         return
+
+
+def _idle_storms(case: Case, mask: int) -> Iterator[Found]:
+    """Storms of control frames that name a class which obeys none."""
+    for storm in (fault for fault in case.setting.faults if isinstance(fault, STORMS)):
+        if not mask >> storm.traffic_class & 1:
+            what = f"the {storm.kind} of {storm.port or storm.host} names class "
+            what += f"{storm.traffic_class}, which is lossy: nobody obeys its frames"
+            hint = "name a lossless class, or add it to buffer.lossless_classes"
+            yield Found("idle storm", case, what, hint)
 
 
 def _is_unguarded(cases: Cases, case: Case) -> bool:

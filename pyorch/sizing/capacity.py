@@ -47,6 +47,8 @@ _ORDERED = (
     ("ns3::timely::Timely", "LowRtt", "HighRtt", "at most"),
     ("ns3::swift::Swift", "FlowLeastWindow", "FlowMostWindow", "below"),
     ("ns3::swift::Swift", "LeastWindow", "MostWindow", "at most"),
+    ("ns3::pfc::PfcWatchdog", "Poll", "Detection", "at most"),
+    ("ns3::pfc::PfcWatchdog", "Poll", "Restoration", "at most"),
 )
 #: Attributes of a type whose value needs another one above 0, as the modules demand, too.
 _NEEDING = (
@@ -84,7 +86,11 @@ class Frames:
     @property
     def data(self) -> int:
         """A full data frame [B]."""
-        return max(self.payload + self.header, self.minimum)
+        return self.of(self.payload)
+
+    def of(self, payload: int | None) -> int:
+        """Return a full data frame [B] with a payload; None: its own."""
+        return max((payload or self.payload) + self.header, self.minimum)
 
     def eta_prime(self, rate: int, delay_ps: int) -> int:
         """Return the lossless headroom [B] of a port; rate in bit/s, delay in ps."""

@@ -339,7 +339,9 @@ class TrafficTable(Kind):
         "datagrams, of which all that arrive count.",
     )
     payload_size: Size | None = Field(
-        default=None, description="Payload of a full packet of its flows (MTU); none: as above."
+        default=None,
+        le=9000,
+        description="Payload of a full packet of its flows (MTU); none: as above.",
     )
     on: Duration | None = Field(default=None, description="Length of a burst; with 'off'.")
     off: Duration | None = Field(default=None, description="Gap between bursts; with 'on'.")

@@ -27,8 +27,10 @@ def port_of(folder: Path, text: str) -> dict[str, str]:
 
 def test_values_by_class_are_a_table(tmp_path: Path) -> None:
     """Each has the spelling of a single value; a word of its own may be written in any way."""
-    text = '[port]\nweights = { 4 = 2, 3 = 1000, 7 = "strict" }\nmax_rates = { 0 = "1.5Gbps" }'
+    text = '[port]\nclass_service = "dwrr"\nweights = { 4 = 2, 3 = 1000, 7 = "strict" }\n'
+    text += 'max_rates = { 0 = "1.5Gbps" }\n'
     assert port_of(tmp_path, text) == {
+        "ClassService": "Dwrr",
         "Weights": "3=1000,4=2,7=Strict",
         "MaxRates": "0=1500000000bps",
     }
@@ -36,7 +38,8 @@ def test_values_by_class_are_a_table(tmp_path: Path) -> None:
 
 def test_one_class_can_be_swept(tmp_path: Path) -> None:
     """A key leads into the table."""
-    text = MINIMAL + '[port]\nweights = { 4 = 2 }\n[sweep]\n"port.weights.3" = [1, 5]\n'
+    text = MINIMAL + '[port]\nclass_service = "dwrr"\nweights = { 4 = 2 }\n'
+    text += '[sweep]\n"port.weights.3" = [1, 5]\n'
     points = load(tmp_path, text).points
     told = [form(point)["attributes"][PORT]["Weights"] for point in points]
     assert told == ["3=1,4=2", "3=5,4=2"]
@@ -59,6 +62,53 @@ def test_nonsense_by_class_is_refused(tmp_path: Path, line: str, told: str) -> N
     assert problem.startswith("experiments/x.toml: port.")
     assert told in problem
     assert "allowed: a table of classes, { 3 = VALUE }; VALUE is" in problem
+
+
+NODE = "[[node]]\nnames = {names}\nport = {{ {port} }}\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "port", "told"),
+    [
+        ("", 'min_rates = { 3 = "6Gbps", 4 = "4Gbps" }', None),
+        ("", 'min_rates = { 3 = "6Gbps", 4 = "4000001Kbps" }', "10000001kbps together"),
+        ('"s0:h2"', 'min_rates = { 3 = "11Gbps" }', "the link of s0:h2 has 10Gbps"),
+        (
+            "",
+            'min_rates = { 3 = "6Gbps" }\nmax_rates = { 3 = "5Gbps", 4 = "1Gbps" }',
+            "6Gbps of class 3 is above its maximum at s0:h0, 5Gbps",
+        ),
+        ("", "weights = { 3 = 2 }", "serves its classes by 'strict'"),
+        ('"s0:h2"', 'weights = { 3 = 2 }, class_service = "dwrr"', None),
+        ("", 'mtu = "1048B"', None),
+        ("", 'mtu = "1047B"', "frames of 1048 B, but h0:s0 takes 1047B"),
+        ('["s0:h2", "h2"]', 'mtu = "1047B"', None),  # others take them
+        ('"h2"', 'mtu = "9000B"', "9KB at h2:s0, but any at s0:h2"),
+        ("", "class_groups = { 3 = 4 }", "nothing applies the map at s0:h0"),
+        ('["h1", "h2:s0"]', "class_queues = { 3 = 4 }", "hosts have no maps, and h1 is one"),
+    ],
+)
+def test_ports_that_cannot_be_are_refused(
+    tmp_path: Path, names: str, port: str, told: str | None
+) -> None:
+    """Before the run, at the key that is wrong; what just fits is not."""
+    own = NODE.format(names=names, port=port) if names else f"[port]\n{port}\n"
+    if told is None:
+        load(tmp_path, MINIMAL + own)
+        return
+    (problem,) = complaints(tmp_path, MINIMAL + own)
+    where = "traffic[0]" if "frames of" in told else "node[0].port." if names else "port."
+    assert problem.startswith(f"experiments/x.toml: {where}")
+    assert told in problem
+
+
+def test_a_later_entry_mends_or_spoils_a_port(tmp_path: Path) -> None:
+    """The section that gives the value is told."""
+    good, bad = (f'min_rates = {{ 3 = "{rate}Gbps" }}' for rate in (9, 11))
+    ports = MINIMAL + f"[port]\n{bad}\n" + NODE.format(names='"*"', port=good)
+    load(tmp_path, ports)
+    (problem,) = complaints(tmp_path, ports + NODE.format(names='"s*"', port=bad))
+    assert problem.startswith("experiments/x.toml: node[1].port.min_rates: 11Gbps together")
 
 
 @given(

@@ -218,6 +218,17 @@ def test_lossy_traffic_beside_a_flow_control(paths: Paths) -> None:
 LOSSY = {"flow_control": [], "buffer": {"lossless_classes": 0}}
 
 
+def test_storms_that_nobody_obeys(paths: Paths) -> None:
+    """Those that name a lossy class."""
+    faults = [
+        {"kind": "pause_storm", "host": "h1", "class": 3},
+        {"kind": "resume_storm", "port": "s0:h0", "class": 4, "every": "1us"},
+    ]
+    (text,) = said(paths, fault=faults)
+    assert "the resume_storm of s0:h0 names class 4, which is lossy: nobody obeys" in text
+    assert said(paths, fault=faults, buffer={"lossless_classes": 24}) == []
+
+
 def test_equal_senders_at_a_lossy_queue(paths: Paths) -> None:
     """Which of them loses is a matter of phase, unless rates differ, fit, or react."""
     (text,) = said(paths, **LOSSY, **TWO)
@@ -463,13 +474,15 @@ def test_shipped_studies_get_the_remarks_that_they_deserve(name: str, begins: li
         ("sfc-congestion-point", {"correction": "Reserve"}, "buffer: correction 'Reserve' needs"),
         ("multi-stage-gfc", {"min_rate": "26Gbps"}, "min_rate: 26Gbps is not allowed"),
         ("multi-stage-gfc", {"min_rate": "0bps"}, "min_rate: 0bps is not allowed"),
+        ("pfc-watchdog", {"detection": "1us"}, "poll: 0.2s is not at most detection 1us"),
+        ("pfc-watchdog", {"restoration": "1us"}, "poll: 0.2s is not at most restoration 1us"),
     ],
 )
 def test_attributes_that_contradict_each_other_are_refused_before_the_run(
     paths: Paths, scheme: str, values: dict[str, Any], told: str
 ) -> None:
     """By their keys; a scheme that is not in use may have any."""
-    lists = {"gfc": "flow_control", "point": "agents"}
+    lists = {"gfc": "flow_control", "point": "agents", "watchdog": "agents"}
     key = lists.get(scheme.rpartition("-")[2], "congestion_control")
     use = {key: scheme if key == "congestion_control" else [scheme]}
     with pytest.raises(UserError) as caught:

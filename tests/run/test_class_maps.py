@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pyorch.base.errors import UserError
 from pyorch.base.findings import Findings
+from pyorch.files.ports import PortCheck
 from pyorch.network import topology
 from pyorch.network.topology import Topology
 from pyorch.report.setting import sources
+from pyorch.run.simulate import RefusedError
 from pyorch.setting.attributes import DEFAULTS
 from pyorch.setting.tagger import TAGGER, ClassWays, is_lossless_cycle
 from pyorch.study import Study
@@ -211,7 +215,7 @@ def test_a_pause_names_the_group_to_which_frames_are_charged(tmp_path: Path) -> 
 @cpp
 def test_maps_without_the_agent_that_applies_them_are_refused(tmp_path: Path) -> None:
     """So are classes, groups and code points that there are not."""
-    assert "add tagger to its agents" in refused(
+    assert 'nothing applies the map at s1:s0 allowed: agents = ["tagger"]' in refused(
         tmp_path, HEAD + PAUSED % "class_groups = { 3 = 4 }"
     )
     wrong = HEAD + PAUSED % "class_groups = { 8 = 4 }, dscp_classes = { 64 = 3, 26 = 8 }"
@@ -235,12 +239,67 @@ def test_frames_that_a_link_does_not_take_are_refused(tmp_path: Path) -> None:
         return HEAD + "".join(entries) + flows
 
     one_end = refused(tmp_path, limited("s2:h4"))
-    assert "Mtu 0 B, but 1518 B at the other end" in one_end
+    assert "1518B at s2:h4, but any at h4:s2" in one_end
     at_host = refused(tmp_path, limited("s2:h4", "h4"))
     assert "its frames have up to 4144 B, the port of h4 to s2 takes at most 1518" in at_host
     between = refused(tmp_path, limited("s0:s1", "s1:s0"))
-    assert "takes at most 1518" in between
+    assert "frames of 4144 B, but s0:s1 takes 1518B" in between
     outcome(tmp_path / "2", limited("s2:h5", "h5"))  # no flow of that size goes there
+    for size, most in (("9000B", ""), ("9001B", "less than or equal to 9000")):
+        text = HEAD + flows.replace("4096B", size)
+        assert most in (refused(tmp_path, text) if most else str(outcome(tmp_path / "3", text)))
+
+
+def drawn_ports() -> str:
+    """Sections of ports, of which about half are impossible."""
+    draw = random.Random(RNG.randrange(2**32))  # noqa: S311
+
+    def own() -> str:
+        least, most = (
+            ", ".join(
+                f'{cls} = "{draw.randrange(20, high)}Gbps"' for cls in draw.sample(range(8), n)
+            )
+            for high, n in ((60, draw.randrange(4)), (90, draw.randrange(3)))
+        )
+        lines = [
+            f"min_rates = {{ {least} }}",
+            f"max_rates = {{ {most} }}",
+            'class_service = "dwrr"',
+        ]
+        lines += ['weights = { 3 = 2, 7 = "strict" }', 'mtu = "1100B"', 'mtu = "1047B"']
+        lines += ["class_queues = { 2 = 5 }"]
+        kept = {line.partition(" ")[0]: line for line in lines if draw.random() < 0.3}
+        return ", ".join(kept.values())
+
+    places = [["*"], ["s0:s1", "s1:s0"], ["h*", "s*:h*"], ["s1"], ["h0", "s2:h4"]]
+    entries = [
+        f"[[node]]\nnames = {json.dumps(names)}\nport = {{ {own()} }}\n"
+        for names in draw.sample(places, draw.randrange(1, 3))
+    ]
+    head = HEAD.replace("title", 'agents = ["tagger"]\ntitle') if draw.random() < 0.7 else HEAD
+    flows = '[[traffic]]\nkind = "greedy"\nsrc = ["h0", "h4"]\ndst = ["h5", "h3"]\n'
+    return head + "".join(entries) + flows
+
+
+@cpp
+def test_ports_are_refused_before_a_run_as_by_the_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random sections: what is accepted can be built, and what is refused cannot."""
+    both = []
+    for number in range(30):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(drawn_ports(), encoding="utf-8")
+        found = []
+        for kept in (True, False):
+            with monkeypatch.context() as patched, suppress(UserError, RefusedError):
+                if not kept:
+                    patched.setattr(PortCheck, "check", lambda *_: None)
+                Study.load(file).open().close() if not kept else Study.load(file).plan()
+                found.append(number)
+        both.append(len(found) == 2)
+        assert len(found) in (0, 2), file.read_text(encoding="utf-8")
+    assert 5 < sum(both) < 25
 
 
 @cpp

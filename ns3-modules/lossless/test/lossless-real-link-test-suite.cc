@@ -323,6 +323,8 @@ class ClassRateTest : public TestCase
         refused({{"MinRates", "3=6Gbps"}, {"MaxRates", "3=5Gbps"}}, "above its maximum");
         refused({{"PauseResponse", "802.3"}, {"ClassService", "Dwrr"}, {"MinRates", "1=11Gbps"}},
                 "11000000000");
+        const Pair slow({{"ClockOffset", "-100"}, {"MinRates", "3=6Gbps,4=4Gbps"}});
+        NS_TEST_ASSERT_MSG_LT(slow.a->GetPort(0).GetRate(), RATE, "which it has nominally");
         for (const char* text :
              {"8=1", "3", "3=", "3=0", "3=1001", "3=1,3=2", "3=1 4=2", "3=1,,", "3=fair", "x=1"})
         {

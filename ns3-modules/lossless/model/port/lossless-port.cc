@@ -296,7 +296,7 @@ Port::GetService() const
     const auto rateOf = [](const std::string& text) {
         return text.empty() ? uint64_t{0} : DataRate(text).GetBitRate();
     };
-    Uint128 assured = 0;
+    uint64_t assured = 0; // of rates that attributes allow no eight overflow
     for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
     {
         if (!weights[cls].empty() && m_classService != ClassService::DWRR)
@@ -315,11 +315,11 @@ Port::GetService() const
             Refuse(where(), "the minimum rate of class ", +cls, " is above its maximum");
         }
     }
-    if (assured > m_rate)
+    if (ByClock(assured) > m_rate) // what the link has nominally can be promised
     {
         Refuse(where(),
                "the minimum rates of its classes, ",
-               static_cast<uint64_t>(assured),
+               assured,
                " bit/s together, are more than the ",
                m_rate,
                " bit/s of the link");
