@@ -59,6 +59,7 @@ def run_tests(
         "scaling": "how time and memory grow with hosts, messages, buffer and simulated time",
         "pauses": "workloads that pause again and again, with the deadlock oracle and without",
         "cells": "each workload in cells and with EventLoop; writes docs/results/performance.md",
+        "skips": "runs that skip what repeats, and the same ones that do not",
         "threads": "one run with 1, 2, 4, ... threads, as many as there are cores",
     },
     auto_shortflags=False,
@@ -70,14 +71,16 @@ def bench(
     scaling: bool = False,
     pauses: bool = False,
     cells: bool = False,
+    skips: bool = False,
     threads: bool = False,
 ) -> None:
     """Measure the speed of the workloads in benchmarks/; fail if they need more instructions."""
     from tools import bench
 
-    if pauses or cells or threads:
-        part = bench.pauses if pauses else bench.cells if cells else bench.threads
-        return finish(part(repeats))
+    parts = (pauses, bench.pauses), (cells, bench.cells), (skips, bench.skips)
+    for asked, part in (*parts, (threads, bench.threads)):
+        if asked:
+            return finish(part(repeats))
     return finish(bench.scaling() if scaling else bench.bench(repeats, keep))
 
 

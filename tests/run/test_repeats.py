@@ -140,9 +140,9 @@ def test_ring_of_large_messages_is_mostly_skipped() -> None:
 
 
 def test_what_is_not_at_rest_is_not_skipped_and_says_why() -> None:
-    """A control, turns, and a table that would have rows of what is skipped."""
+    """A control that acts, turns, and a table that would have rows of what is skipped."""
     for more, why in (
-        ('congestion_control = "dcqcn"', "congestion control"),
+        ('congestion_control = "timely"', "congestion control"),
         ('forwarding = "spray"', "hash alone"),
         ('[[trace]]\ntable = "egress"\n', "every change"),
     ):
@@ -151,6 +151,39 @@ def test_what_is_not_at_rest_is_not_skipped_and_says_why() -> None:
         check_same(found)
         assert skipped_ps(found["on"]) == 0
         assert why in found["on"]["notes"][0]
+
+
+def test_a_pool_of_insurance_is_skipped_while_no_queue_turns_off() -> None:
+    """DSH, whose ports have thresholds of their own."""
+    found = outcomes(more='buffer_policy = "dsh"')
+    check_same(found)
+    assert skipped_ps(found["on"]) > 0.5 * float(found["off"]["summary"]["end_ps"])
+    assert found["on"]["summary"]["dsh_queue_offs"] == "0.0"
+
+
+def test_a_control_that_has_not_acted_is_skipped_until_marks_come_near() -> None:
+    """DCQCN whose queues stay below Kmin; with a Kmin of a frame, two that meet could be marked."""
+    control = 'congestion_control = "dcqcn"\nagents = ["ecn-marking"]\n'
+    control += '[ecn-marking]\nkmin = "{kmin}B"\nkmax = "400KB"'
+    found = outcomes(more=control.format(kmin=100_000))
+    check_same(found)
+    assert skipped_ps(found["on"]) > 0.5 * float(found["off"]["summary"]["end_ps"])
+    assert found["on"]["summary"]["marked_frames"] == "0.0"
+    found = outcomes(more=control.format(kmin=0))
+    check_same(found)
+    assert "mark" in found["on"]["notes"][0] or "acts" in found["on"]["notes"][0]
+    assert skipped_ps(found["on"]) < 0.1 * float(found["off"]["summary"]["end_ps"])
+
+
+def test_checks_for_deadlocks_end_no_skip() -> None:
+    """They happen inside it, each counted once, and find nothing."""
+    checks = {period: outcomes(run=f'deadlock_test = "{period}us"') for period in (0, 3)}
+    for found in checks.values():
+        check_same(found)
+    seldom, often = (skipped_ps(found["on"]) for found in checks.values())
+    assert often > 0.99 * seldom > 0
+    events = [float(found["on"]["summary"]["events"]) for found in checks.values()]
+    assert events[1] - events[0] == float(checks[0]["on"]["summary"]["end_ps"]) // 3_000_000
 
 
 @pytest.mark.slow
@@ -170,11 +203,23 @@ def test_what_is_not_at_rest_is_not_skipped_and_says_why() -> None:
     sampled=st.booleans(),
     fails=st.booleans(),
     ends=st.booleans(),
+    controlled=st.booleans(),
+    dsh=st.booleans(),
+    check=st.sampled_from([0, 3, 100]),
 )
 def test_random_networks_agree(
-    end: int, down: int, endless: bool, sampled: bool, fails: bool, ends: bool, **values: Any
+    end: int,
+    down: int,
+    endless: bool,
+    sampled: bool,
+    fails: bool,
+    ends: bool,
+    controlled: bool,
+    dsh: bool,
+    check: int,
+    **values: Any,
 ) -> None:
-    """Ends, failures, samples and endless flows fall into what would be skipped."""
+    """Ends, failures, samples, checks and endless flows fall into what would be skipped."""
     if values["leaves"] * values["hosts"] < 2:
         values["hosts"] = 2
     extra = ""
@@ -188,4 +233,7 @@ def test_random_networks_agree(
         f'failures = [{{ link = ["leaf0", "spine0"], down = "{down}us", up = "{down + 50}us" }}]'
     )
     failure = failure if fails else ""
-    check_same(outcomes(**values, traffic=extra, failure=failure, run="allow_loss = true"))
+    run = f'allow_loss = true\ndeadlock_test = "{check}us"'
+    more = 'congestion_control = "dcqcn"\nagents = ["ecn-marking"]\n' if controlled else ""
+    more += 'buffer_policy = "dsh"' if dsh else ""
+    check_same(outcomes(**values, traffic=extra, failure=failure, run=run, more=more))

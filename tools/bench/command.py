@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -32,13 +32,14 @@ TRACED = "--trace=queue,pause"
 class WholeRun:
     """One run by the local engine, in a separate process: seconds of CPU and wall time.
 
-    summary: its numbers.
+    summary: its numbers. notes: what it said.
     """
 
     hops_per_s: float
     startup_s: float
     around_s: float
     summary: Mapping[str, float] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 @command
@@ -201,11 +202,13 @@ def whole_run(plan: Plan, spec: RunSpec) -> WholeRun | None:
             return None
         run_hash = spec.hash(plan.build.fingerprint)
         notes = read_notes(RunPaths(store.folder(run_hash)).log)
-        summary = store.read_summary(run_hash)["summary"]
+        written = store.read_summary(run_hash)
+    summary = written["summary"]
     cpu = float(notes["run_cpu_s"])
     return WholeRun(
         hops_per_s=float(summary["data_hops"]) / cpu,
         startup_s=float(notes["startup_s"]),
         around_s=float(notes["startup_s"]) + float(notes["simulate_wall_s"]) - cpu,
         summary=summary,
+        notes=written["notes"],
     )

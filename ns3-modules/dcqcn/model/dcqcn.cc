@@ -283,6 +283,12 @@ Dcqcn::NotifyTimeout()
     }
 }
 
+bool
+Dcqcn::IsAtRest() const
+{
+    return m_notifications == 0; // it sends at line rate, and NotificationPoint awaits a mark
+}
+
 void
 Dcqcn::Heard()
 {

@@ -84,6 +84,7 @@ class Dcqcn : public rdma::RateControl
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     void NotifyTimeout() override;
     void NotifyCnp(const lossless::Frame& frame) override;
+    bool IsAtRest() const override;
     std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override;
     void Report(lossless::Summary& summary) const override;
 

@@ -100,8 +100,21 @@ DeadlockMonitor::NotifyFinish()
 }
 
 void
+DeadlockMonitor::VisitTest(lossless::StateVisitor& visitor) const
+{
+    m_test.Visit(visitor);
+}
+
+uint64_t
+DeadlockMonitor::GetTests() const
+{
+    return m_tests;
+}
+
+void
 DeadlockMonitor::Test()
 {
+    ++m_tests;
     m_oracle->Look();
     if (IsStopped())
     {

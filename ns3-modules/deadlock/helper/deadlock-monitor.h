@@ -53,6 +53,10 @@ class DeadlockMonitor : public lossless::FabricObserver
 
     /// It is known that no deadlock can form: observe nothing from now on. Precondition: built.
     void Rest();
+    /// Visit its periodic check, which does nothing once it rests. @param visitor visitor.
+    void VisitTest(lossless::StateVisitor& visitor) const;
+    /// @return number of periodic checks so far.
+    uint64_t GetTests() const;
     /// Throw std::logic_error if it is switched off.
     void RequireOracle() const;
     /// The oracle. Precondition: built and not switched off. @return the oracle.
@@ -79,6 +83,7 @@ class DeadlockMonitor : public lossless::FabricObserver
     std::unique_ptr<DeadlockOracle> m_oracle; //!< created when the fabric is built; null: off
     lossless::ReusableEvent<DeadlockMonitor> m_test; //!< Test
     int64_t m_period{0};                             //!< between two checks (ps); 0: none
+    uint64_t m_tests{0};                             //!< checks so far
     bool m_stop{false};                              //!< stop when one is seen
     bool m_off{false};                               //!< deadlocks are not judged
 };

@@ -300,6 +300,21 @@ Dsh::StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const
            (m_port[port].off && PortLevel(shared, insured) < pool);
 }
 
+bool
+Dsh::StaysOn(int64_t used, int64_t queue) const
+{
+    // With private parts it depends on the order what is charged to them. No queue above the
+    // threshold of a queue, no port above that of a port.
+    const int64_t free = m_sharedSize - used;
+    int64_t eta = 0;
+    for (const PortState& port : m_port)
+    {
+        eta = std::max(eta, port.eta);
+    }
+    const bool owns = std::ranges::any_of(m_own, [](int64_t bytes) { return bytes > 0; });
+    return free >= 0 && queue <= Threshold(m_alphaFixed, free) - eta && !owns;
+}
+
 void
 Dsh::Report(lossless::Summary& summary) const
 {

@@ -55,6 +55,7 @@ class Dsh : public lossless::BufferPolicy
     int64_t GetHeadroom(uint16_t port, uint8_t cls) const override;
     int64_t GetOwn(uint16_t port, uint8_t cls) const override;
     bool StaysOff(uint16_t port, uint8_t cls, const std::vector<Rest>& rests) const override;
+    bool StaysOn(int64_t used, int64_t queue) const override;
     void Report(lossless::Summary& summary) const override;
 
     /// Is a port OFF as a whole?

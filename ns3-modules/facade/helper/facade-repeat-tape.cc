@@ -30,6 +30,7 @@ struct Arrival
 {
     const Frame* frame; //!< which one
     uint16_t egress;    //!< for which port
+    uint16_t bytes;     //!< size
     uint8_t cls;        //!< class
     bool starts{false}; //!< it is sent at once
 };
@@ -40,6 +41,7 @@ struct Moment
     std::vector<Arrival*> arrivals; //!< frames that join
     bool ends{false};               //!< a transmission ends
     bool starts{false};             //!< a transmission starts
+    uint16_t bytes{0};              //!< size of what starts
     uint8_t cls{0};                 //!< class of what starts
 };
 
@@ -128,13 +130,17 @@ RepeatTape::Start()
         site.notes.clear();
         site.instants.clear();
         site.waiting.clear();
+        site.depths.clear();
         site.queues.clear();
         site.used = buffer.GetUsed();
         for (uint16_t index = 0; index < site.node->GetNPorts(); ++index)
         {
-            site.waiting.push_back(site.node->GetPort(index).CountWaiting());
+            const Port& port = site.node->GetPort(index);
+            site.waiting.push_back(port.CountWaiting());
+            int64_t& depth = site.depths.emplace_back(0);
             for (uint8_t cls = 0; cls < N_CLASSES; ++cls)
             {
+                depth += port.GetEgressBytes(cls);
                 site.queues.push_back(buffer.GetUsage(index, cls).Total());
             }
         }
@@ -175,7 +181,7 @@ RepeatTape::FindTieAt(Site& site, int64_t period) const
     {
         if (note.arrives)
         {
-            arrivals.push_back({note.frame, 0, note.cls});
+            arrivals.push_back({note.frame, 0, note.bytes, note.cls});
             inside[note.frame] = {&arrivals.back(), note.time};
         }
         else if (const auto found = inside.find(note.frame); found != inside.end())
@@ -202,6 +208,7 @@ RepeatTape::FindTieAt(Site& site, int64_t period) const
         }
         Moment& moment = moments[{note.port, note.time}];
         moment.starts = true;
+        moment.bytes = note.bytes;
         moment.cls = note.cls;
         const Port& port = site.node->GetPort(note.port);
         const int64_t end =
@@ -210,6 +217,7 @@ RepeatTape::FindTieAt(Site& site, int64_t period) const
         moments[{note.port, m_start + (end - m_start) % period}].ends = true;
     }
     std::vector<uint64_t> waiting = site.waiting;
+    std::vector<int64_t> depths = site.depths;
     for (const auto& [where, moment] : moments)
     {
         uint64_t& left = waiting[where.first];
@@ -218,6 +226,16 @@ RepeatTape::FindTieAt(Site& site, int64_t period) const
             return "a tie at an egress could decide what is sent";
         }
         left += moment.arrivals.size() - (moment.starts ? 1 : 0);
+        int64_t& depth = depths[where.first];
+        for (const Arrival* arrival : moment.arrivals)
+        {
+            depth += arrival->cls < N_CLASSES ? arrival->bytes : 0;
+        }
+        if (depth > site.node->GetRestingDepth(where.first))
+        {
+            return "a queue could fill up to a mark";
+        }
+        depth -= moment.starts && moment.cls < N_CLASSES ? moment.bytes : 0;
     }
     return {};
 }

@@ -30,7 +30,7 @@ namespace facade
  * ports, and transmissions end. They change the same things where they lead to the same egress, and
  * in the buffer. FindTie() rejects all at an egress whose order could choose another frame. What is
  * left of it in a buffer are the peaks; PeaksAfter() computes them from the order that each instant
- * would have.
+ * would have. In no order may a queue fill so far that an agent acts, or a buffer up to a pause.
  */
 class RepeatTape
 {
@@ -95,6 +95,7 @@ class RepeatTape
         lossless::Switch* node;        //!< the switch
         std::vector<Note> notes;       //!< in order of time
         std::vector<uint64_t> waiting; //!< by port: frames that waited at the start
+        std::vector<int64_t> depths;   //!< by port: bytes of these, but for the control queue
         int64_t used;                  //!< bytes of its buffer at the start
         std::vector<int64_t> queues;   //!< of its lossless queues
         std::vector<Instant> instants; //!< see Instant

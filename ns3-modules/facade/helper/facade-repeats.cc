@@ -36,9 +36,13 @@ constexpr uint32_t MOST_VAIN = 12;      //!< failures that double the wait
 
 } // namespace
 
-Repeats::Repeats(lossless::Fabric& fabric, Traffic& traffic, Mode mode)
+Repeats::Repeats(lossless::Fabric& fabric,
+                 Traffic& traffic,
+                 const deadlock::DeadlockMonitor& deadlocks,
+                 Mode mode)
     : m_fabric(fabric),
       m_traffic(traffic),
+      m_deadlocks(deadlocks),
       m_mode(mode),
       m_tape(fabric),
       m_look(this, &Repeats::Look)
@@ -50,6 +54,8 @@ Repeats::Begin()
 {
     lossless::StateVisitor collector(m_events);
     Visit(collector, NowPs()); // before there are flows
+    lossless::StateVisitor checks(m_checks);
+    m_deadlocks.VisitTest(checks);
     for (uint32_t node = 0; node < m_fabric.GetNNodes(); ++node)
     {
         if (!m_fabric.GetNode(node).IsSwitch())
@@ -319,7 +325,7 @@ Repeats::StartProof(int64_t now, int64_t period)
         return;
     }
     m_period = period;
-    m_executed = static_cast<int64_t>(CellLoop::Peek()->GetEventCount());
+    m_executed = CountEvents();
     m_tape.Start();
     LookAt(now + period, Phase::PROVING);
 }
@@ -336,7 +342,7 @@ Repeats::Prove(int64_t now)
         Fail(now, why);
         return;
     }
-    m_executed = static_cast<int64_t>(CellLoop::Peek()->GetEventCount()) - m_executed;
+    m_executed = CountEvents() - m_executed;
     Use(now);
 }
 
@@ -351,14 +357,23 @@ Repeats::IsIdle() const
     return idle;
 }
 
-/// The first event that is none of the path, and the end of endless flows.
+/// Events so far, without the checks for deadlocks, which happen inside a skip, too.
+/// @return number.
+int64_t
+Repeats::CountEvents() const
+{
+    return static_cast<int64_t>(CellLoop::Peek()->GetEventCount() - m_deadlocks.GetTests());
+}
+
+/// The first event that is none of the path, and the end of endless flows. A check for deadlocks is
+/// none, either, but changes nothing, as none can form.
 /// @param now ps. @return time (ps).
 int64_t
 Repeats::FindEnd(int64_t now) const
 {
     int64_t end = NEVER;
     CellLoop::Peek()->ForEachPending([&](int64_t time, const eventloop::Occurrence* event) {
-        if (!event || !m_events.contains(event))
+        if (!event || !(m_events.contains(event) || m_checks.contains(event)))
         {
             end = std::min(end, time);
         }

@@ -9,6 +9,7 @@
 #include "facade-repeat-tape.h"
 #include "facade-traffic.h"
 
+#include "ns3/deadlock-monitor.h"
 #include "ns3/lossless-state-visitor.h"
 
 #include <cstdint>
@@ -50,8 +51,12 @@ class Repeats
         ON,     ///< jump
     };
 
-    /// Constructor. @param fabric the network. @param traffic its flows. @param mode see Mode.
-    Repeats(lossless::Fabric& fabric, Traffic& traffic, Mode mode);
+    /// Constructor. @param fabric the network. @param traffic its flows. @param deadlocks its
+    /// monitor. @param mode see Mode.
+    Repeats(lossless::Fabric& fabric,
+            Traffic& traffic,
+            const deadlock::DeadlockMonitor& deadlocks,
+            Mode mode);
     /// Begin to look. At the first run, when cells have been chosen.
     void Begin();
     /// @return what was skipped, and what was not, why: one line each.
@@ -92,14 +97,17 @@ class Repeats
     void Jump(int64_t periods);
     rdma::QueuePair* FindBusiest(int64_t now);
     int64_t FindEnd(int64_t now) const;
+    int64_t CountEvents() const;
 
     lossless::Fabric& m_fabric;                                //!< network
     Traffic& m_traffic;                                        //!< its flows
+    const deadlock::DeadlockMonitor& m_deadlocks;              //!< its monitor
     Mode m_mode;                                               //!< see Mode
     RepeatTape m_tape;                                         //!< of a period
     lossless::ReusableEvent<Repeats> m_look;                   //!< Look
     Phase m_phase{Phase::WAITING};                             //!< of the next look
     std::unordered_set<const eventloop::Occurrence*> m_events; //!< of the path
+    std::unordered_set<const eventloop::Occurrence*> m_checks; //!< of deadlocks
     lossless::Port* m_ear{nullptr};                            //!< port that it listens to
     std::vector<rdma::QueuePair*> m_carrying;                  //!< with frames, and not done
     std::map<lossless::Port*, std::vector<Arrival>> m_heard;   //!< by port of a host

@@ -123,7 +123,7 @@ SimulationState::ChooseCells()
         }
         if (repeatMode != Repeats::Mode::OFF && eventloop::CellLoop::Peek() && oneCell.empty())
         {
-            repeats = std::make_unique<Repeats>(*fabric, traffic, repeatMode);
+            repeats = std::make_unique<Repeats>(*fabric, traffic, *deadlocks, repeatMode);
             repeats->Begin();
         }
     }

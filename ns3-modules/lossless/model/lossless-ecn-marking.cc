@@ -171,6 +171,12 @@ EcnMarking::Look(Port& egress, uint16_t queue, Frame& frame)
     m_markTrace(egress, frame, depth);
 }
 
+int64_t
+EcnMarking::GetRestingDepth(uint16_t port) const
+{
+    return m_thresholds[port].kmin;
+}
+
 void
 EcnMarking::Report(Summary& summary) const
 {

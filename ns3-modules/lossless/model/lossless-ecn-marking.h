@@ -29,7 +29,7 @@ namespace lossless
  * by setting the field to 3. Each switch has its own random stream, so that the draws of switches
  * are independent.
  */
-class EcnMarking : public SwitchAgent, public QueueAgent
+class EcnMarking : public SwitchAgent, public QueueAgent, public RestingAgent
 {
   public:
     /// When the queue length is read and the frame is marked.
@@ -53,6 +53,7 @@ class EcnMarking : public SwitchAgent, public QueueAgent
     std::string Check() const override;
     void NotifyEnqueue(Port& egress, uint16_t queue, Frame& frame) override;
     void NotifyDequeue(Port& egress, uint16_t queue, Frame& frame) override;
+    int64_t GetRestingDepth(uint16_t port) const override;
     void Report(Summary& summary) const override;
 
     /// When frames are marked. @return ENQUEUE or DEQUEUE.

@@ -120,6 +120,7 @@ class ReusableEvent : private eventloop::Occurrence
     /// @param visitor visitor.
     void Visit(StateVisitor& visitor) const
     {
+        visitor.Inside(*this);
         visitor.Event(*this); // constant: m_object, m_function
     }
 
@@ -219,7 +220,10 @@ class EventStream : private eventloop::Occurrence
     template <class F>
     void Visit(StateVisitor& visitor, F look)
     {
-        visitor.Event(*this); // constant: m_object; m_ring, m_size and m_first say where items lie
+        visitor.Inside(*this);
+        visitor.Event(*this);                                   // constant: m_object
+        visitor.Derived(m_ring, m_size, m_first);               // where items lie
+        visitor.Derived(static_cast<const Occurrence&>(*this)); // points to the next one
         visitor.Same(m_count);
         for (uint32_t i = 0; i < m_count; ++i)
         {

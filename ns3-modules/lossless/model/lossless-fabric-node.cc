@@ -372,17 +372,20 @@ FabricNode::KeepFeeds(bool kept)
 void
 FabricNode::Visit(StateVisitor& visitor)
 {
+    visitor.Inside(*this, m_silencing);
     // Constant: m_routes, but for events of their own; m_started, m_cell; and of PortOwner m_id,
     // m_name, m_roles. m_dropTrace is told of nothing: no frame is dropped.
-    visitor.Require(m_agents.empty(), "there are agents");
+    visitor.Require(m_agents.empty() || (IsSwitch() && GetRestingDepth(0) >= 0),
+                    "there are agents that do not say when they rest");
     visitor.Require(!m_observer, "deadlocks are judged");
     visitor.Require(!m_feeds, "bytes are mapped by egress");
     visitor.Require(!m_packetReceiver, "packets of other stacks are sent");
     auto& [made, taken, dropped, droppedLossless, onPurposeBytes, byCause] = m_counters;
     visitor.Count(made);
     visitor.Count(taken);
-    visitor.Same(dropped, droppedLossless, onPurposeBytes); // and byCause, of these
-    for (const uint8_t classes : m_silencing)
+    visitor.Same(dropped, droppedLossless, onPurposeBytes);
+    visitor.Derived(byCause); // as none is dropped
+    for (const uint8_t& classes : m_silencing)
     {
         visitor.Same(classes);
     }
@@ -391,6 +394,18 @@ FabricNode::Visit(StateVisitor& visitor)
     {
         port->Visit(visitor);
     }
+}
+
+int64_t
+FabricNode::GetRestingDepth(uint16_t port) const
+{
+    int64_t depth = NEVER;
+    for (const auto& agent : m_agents)
+    {
+        const auto* resting = dynamic_cast<const RestingAgent*>(PeekPointer(agent));
+        depth = std::min(depth, resting ? resting->GetRestingDepth(port) : -1);
+    }
+    return depth;
 }
 
 const FeedMap*

@@ -185,6 +185,9 @@ class FabricNode : public PortOwner
 
     /// Visit the state. @param visitor visitor.
     virtual void Visit(StateVisitor& visitor);
+    /// Up to how many bytes in each egress queue of a port the agents do nothing.
+    /// @param port index. @return bytes; NEVER: there are no agents; negative: they always may.
+    int64_t GetRestingDepth(uint16_t port) const;
 
     /// Totals of this node. @return counters.
     const Counters& GetCounters() const;

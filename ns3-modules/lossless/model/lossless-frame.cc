@@ -290,6 +290,7 @@ Visit(StateVisitor& visitor, Frame& frame, const Joined* joined)
     const bool isData = kind == FrameKind::DATA;
     visitor.Require(isData || kind == FrameKind::ACK, "a frame is neither data nor an ACK");
     visitor.Require(!control && !telemetry && !packet && !paced && !lost, "a frame is special");
+    visitor.Require(ecn != Frame::ECN_MARKED, "frames are marked");
     visitor
         .Same(flow, dst, hash, bytes, ingress, egress, static_cast<int>(kind), cls, ingressClass);
     visitor.Same(ttl, hop, ecn, pinned, corrupted, repeat, charged, collects, truncated, payload);
@@ -321,7 +322,9 @@ Visit(StateVisitor& visitor, Frame& frame, const Joined* joined)
 void
 FrameFifo::Visit(StateVisitor& visitor, const Joined* joined)
 {
-    visitor.Same(m_frames); // m_bytes follows, m_tail is the last one
+    visitor.Inside(*this);
+    visitor.Same(m_frames);
+    visitor.Derived(m_head, m_tail, m_bytes);
     for (Frame* frame = m_head; frame; frame = frame->next)
     {
         lossless::Visit(visitor, *frame, joined);

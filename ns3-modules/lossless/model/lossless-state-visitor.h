@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -77,11 +78,30 @@ struct Growth
 
 /**
  * @ingroup lossless
+ * @brief Where the objects lie that a StateVisitor goes through, and what of them it visits: what
+ * else changes has been forgotten.
+ */
+struct StateMap
+{
+    /// Bytes in memory.
+    struct Range
+    {
+        const void* first;         //!< address
+        std::size_t bytes;         //!< how many
+        const char* type{nullptr}; //!< of an object: its name, as typeid spells it
+    };
+
+    std::vector<Range> objects; //!< parts of others after them, or not
+    std::vector<Range> visited; //!< variables
+};
+
+/**
+ * @ingroup lossless
  * @brief Goes through all that a network at rest holds, to write it down or to move it by whole
  * periods.
  *
  * Every class on the path of a frame has a function Visit that names each of its members: as one of
- * these, or in a comment as constant or derived. If two states are the same, what happens after
+ * these, or in a comment as constant. If two states are the same, what happens after
  * them is the same, too: at times later by what lies between them, with packets whose numbers are
  * higher by what was sent in between.
  */
@@ -114,6 +134,39 @@ class StateVisitor
     {
     }
 
+    /// Only find where the state lies.
+    /// @param map where to tell.
+    explicit StateVisitor(StateMap& map)
+        : m_map(&map)
+    {
+    }
+
+    /// The object whose members are visited next.
+    /// @param object itself. @param contents vectors of it, whose elements count as its members.
+    template <class T, class... C>
+    void Inside(const T& object, const C&... contents)
+    {
+        if (m_map)
+        {
+            const char* type = typeid(T).name();
+            m_map->objects.push_back({&object, sizeof(T), type});
+            (m_map->objects.push_back(
+                 {contents.data(), contents.size() * sizeof(*contents.data()), type}),
+             ...);
+        }
+    }
+
+    /// Members that follow from others, say where others lie, or mean nothing at rest.
+    /// @param members of any type.
+    template <class... T>
+    void Derived(const T&... members)
+    {
+        if (m_map)
+        {
+            (m_map->visited.push_back({&members, sizeof(members)}), ...);
+        }
+    }
+
     /// The network is not at rest, or something is not understood.
     /// @param why a clause. @param unless only if this is false.
     void Require(bool unless, const char* why)
@@ -133,6 +186,7 @@ class StateVisitor
         {
             (m_record->same.push_back(static_cast<int64_t>(values)), ...);
         }
+        Derived(values...);
     }
 
     /// A time on which what happens depends: it must be as far away again.
@@ -147,6 +201,7 @@ class StateVisitor
         {
             time += m_periods * m_growth->period;
         }
+        Derived(time);
     }
 
     /// When something happened last, on which nothing depends until an event that is none of the
@@ -162,16 +217,18 @@ class StateVisitor
         {
             time += m_periods * m_growth->period;
         }
+        Derived(time);
     }
 
     /// When an event that is none of the path happens: only such an event may change it.
     /// @param time ps.
-    void Alarm(int64_t time)
+    void Alarm(const int64_t& time)
     {
         if (m_record)
         {
             m_record->alarms.push_back(time);
         }
+        Derived(time);
     }
 
     /// A number that only counts: every period adds the same.
@@ -187,6 +244,7 @@ class StateVisitor
         {
             count += static_cast<T>(m_periods * m_growth->counts[m_count++]);
         }
+        Derived(count);
     }
 
     /// The packets of a flow are visited from now on: first at its ends, then in frames.
@@ -216,6 +274,7 @@ class StateVisitor
         {
             number += static_cast<T>(static_cast<uint64_t>(m_periods) * m_growth->packets.at(flow));
         }
+        Derived(number);
     }
 
     /// A number that either stays or grows as the packets of a flow do.
@@ -233,6 +292,7 @@ class StateVisitor
             number += static_cast<T>(static_cast<uint64_t>(m_periods) *
                                      m_growth->followers[m_follower++]);
         }
+        Derived(number);
     }
 
     /// An event of the path. When it is pending is visited by the event loop.
@@ -249,6 +309,7 @@ class StateVisitor
     State* m_record{nullptr};                                            //!< or null
     const Growth* m_growth{nullptr};                                     //!< or null
     std::unordered_set<const eventloop::Occurrence*>* m_events{nullptr}; //!< or null
+    StateMap* m_map{nullptr};                                            //!< or null
     int64_t m_periods{0};                                                //!< to move by
     std::size_t m_note{0};                                               //!< index of the next
     std::size_t m_count{0};                                              //!< index of the next

@@ -342,8 +342,10 @@ Switch::Inject(Frame* frame)
 void
 Switch::Visit(StateVisitor& visitor)
 {
+    visitor.Inside(*this);
     // Constant: m_routeDelay, m_number, m_fastReroute, m_detectionDelay, m_decrementTtl, m_policy.
-    // m_alive is scratch memory, m_failures and m_left are of links that failed.
+    // m_failures and m_left are of links that failed.
+    visitor.Derived(m_alive); // scratch memory
     visitor.Require(m_isPlain, "a switch does not forward by the hash alone");
     visitor.Require(m_latency.IsZero() && m_pipeline.GetCount() == 0, "switches have a latency");
     FabricNode::Visit(visitor);

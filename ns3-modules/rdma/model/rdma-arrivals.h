@@ -85,6 +85,7 @@ class Arrivals
     /// Visit the state. @param visitor visitor. @param flow its flow.
     void Visit(lossless::StateVisitor& visitor, uint32_t flow)
     {
+        visitor.Inside(*this);
         visitor.Packet(flow, m_expected);
         visitor.Packet(flow, m_seen);
         visitor.Require(!m_kept || m_kept->empty(), "packets are out of order");

@@ -94,6 +94,12 @@ CongestionControl::NotifyCnp(const lossless::Frame& /* frame */)
 {
 }
 
+bool
+CongestionControl::IsAtRest() const
+{
+    return false;
+}
+
 std::unique_ptr<CongestionReceiver>
 CongestionControl::MakeReceiver() const
 {

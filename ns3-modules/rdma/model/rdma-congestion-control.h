@@ -143,6 +143,10 @@ class CongestionControl : public Object
     /// A congestion notification has arrived.
     /// @param frame the frame.
     virtual void NotifyCnp(const lossless::Frame& frame);
+    /// Has it done nothing so far, and will neither it nor its receiver do anything, whatever the
+    /// time, until a frame is marked or lost? Only then may what repeats be skipped.
+    /// @return true if so; by default false.
+    virtual bool IsAtRest() const;
     /// Make the receiver's half, at set-up.
     /// @return a new one; null: the receiver takes no part.
     virtual std::unique_ptr<CongestionReceiver> MakeReceiver() const;

@@ -546,6 +546,7 @@ Host::CountHeld() const
 void
 Host::Visit(lossless::StateVisitor& visitor)
 {
+    visitor.Inside(*this);
     // Constant: m_queuePairs, m_linkCallback, m_largestFrame, m_latency, m_ackDelay, m_cnpDelay,
     // m_ackClass, m_cnpClass, m_sendInterval, m_queuePairBurst, m_receiveInterval, m_source,
     // m_receiveRate. m_progress and m_nextTake stay.
@@ -565,7 +566,8 @@ Host::Visit(lossless::StateVisitor& visitor)
     for (const Line& line : m_readyLines)
     {
         const auto& [head, tail, served] = line; // all of it: another field would not compile
-        visitor.Same(served);                    // tail is the last one
+        visitor.Same(served);
+        visitor.Derived(head, tail);
         for (SendQueue* queue = head; queue; queue = queue->GetListing().next)
         {
             visitor.Same(queue->GetConnection().GetFlow());

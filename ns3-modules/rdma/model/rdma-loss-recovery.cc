@@ -198,6 +198,7 @@ LossRecovery::Skip(uint64_t packets)
 void
 LossRecovery::Visit(lossless::StateVisitor& visitor, uint32_t flow, bool hasWindow, int64_t now)
 {
+    visitor.Inside(*this);
     // Constant: m_settings, m_owner. m_look is an event of its own, and none of the path: it is
     // pending at m_lookAt, which an answer brings forward only if it is far away.
     visitor.Require(!m_failed && m_retries == 0, "a timeout has expired");

@@ -275,9 +275,11 @@ QueuePair::Visit(lossless::StateVisitor& visitor, int64_t now)
 {
     // Constant: m_ackEvery, m_reorderWindow, m_windowBdps, m_rateChange, m_number, m_other,
     // m_shares, m_whole, m_rateTrace, m_carrier, m_carryFrom, m_carryTo, m_inside. Change as
-    // messages start and end: m_place, m_arrived, m_acknowledged, m_started. m_control is null.
+    // messages start and end: m_place, m_arrived, m_acknowledged, m_started. Of m_control see
+    // SendQueue.
     if (m_send.IsLive())
     {
+        visitor.Inside(*this);
         m_send.Visit(visitor, now);
         m_receive.Visit(visitor);
     }

@@ -146,8 +146,9 @@ ReceiveQueue::Receive(const Frame& frame)
 void
 ReceiveQueue::Visit(lossless::StateVisitor& visitor)
 {
-    // Constant: m_recovery, m_host, but for events of their own; m_ackEvery, m_reorderWindow.
-    visitor.Require(!m_control, "flows have a congestion control");
+    visitor.Inside(*this, m_counters);
+    // Constant: m_recovery, m_host, but for events of their own; m_ackEvery, m_reorderWindow;
+    // m_control, see CongestionControl::IsAtRest.
     m_arrivals.Visit(visitor, m_connection.GetFlow());
     visitor.Follow(m_connection.GetFlow(), m_unanswered, true, m_ackEvery - 1);
     visitor.Same(m_unansweredEcn, m_gapKnown, m_finished, m_counters.size());

@@ -131,11 +131,13 @@ class Scoreboard
     /// Visit the state: nothing is lost. @param visitor visitor. @param flow its flow.
     void Visit(lossless::StateVisitor& visitor, uint32_t flow)
     {
+        visitor.Inside(*this);
         visitor.Require(m_truncated.empty() && m_lostEnd <= m_first && m_recoveryEnd <= m_first,
                         "packets are out of order");
         visitor.Packet(flow, m_first);
         visitor.Packet(flow, m_next);
         visitor.Same(m_packets.size(), m_lostEnd, m_recoveryEnd);
+        visitor.Derived(m_packets);
         for (const State state : m_packets)
         {
             visitor.Same(static_cast<int>(state));

@@ -320,11 +320,14 @@ SendQueue::CountAhead() const
 void
 SendQueue::Visit(lossless::StateVisitor& visitor, int64_t now)
 {
+    visitor.Inside(*this, m_counters);
     // Constant: m_host, but for events of their own; m_rateTrace, m_rateChange, m_window.
-    visitor.Require(!m_control && !m_measures, "flows have a congestion control");   // no m_meter
+    visitor.Require((!m_control || m_control->IsAtRest()) && !m_measures, // no m_meter
+                    "a congestion control acts, or does not say when it rests");
     visitor.Require(!m_paced && !m_inPort && m_holdUntil <= now, "flows are paced"); // no m_limiter
     visitor.Require(m_connection.GetDemand().on == 0, "flows come and go");
-    const auto& [next, timedAt, reopened, listed] = m_listing; // next is the host's
+    const auto& [next, timedAt, reopened, listed] = m_listing;
+    visitor.Derived(next); // the host visits it
     visitor.Require(timedAt == NEVER && reopened == lossless::ANY_QUEUE, "flows are paced");
     const uint32_t flow = m_connection.GetFlow();
     visitor.Begin(flow, m_recovery.GetNext());

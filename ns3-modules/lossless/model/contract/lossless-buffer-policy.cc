@@ -111,16 +111,18 @@ BufferPolicy::StaysOn(int64_t /* used */, int64_t /* queue */) const
 void
 BufferPolicy::Visit(StateVisitor& visitor) const
 {
+    visitor.Inside(*this, m_usage, m_lossy);
     // Constant: m_size, m_cellSize, m_lossyPool, m_sharedSize, m_demands, m_losslessClasses,
-    // m_lossyAlpha, m_lossyAlphaFixed. m_peak and m_peakQueue depend on the order of what happens
-    // at a time, and are not state; m_peakHeadroom stays, as m_turnedOff and m_resumed stay empty.
+    // m_lossyAlpha, m_lossyAlphaFixed; m_peakHeadroom, as m_turnedOff and m_resumed stay empty.
+    visitor.Derived(m_peak,
+                    m_peakQueue); // from the order of what happens at a time, see RaisePeaks
     for (const Usage& usage : m_usage)
     {
         const auto& [priv, shared, headroom, off] = usage;
         visitor.Require(!off && headroom == 0, "a pause is in force");
         visitor.Same(priv, shared);
     }
-    for (const int64_t bytes : m_lossy)
+    for (const int64_t& bytes : m_lossy)
     {
         visitor.Same(bytes);
     }

@@ -75,6 +75,21 @@ class QueueAgent
 
 /**
  * @ingroup lossless
+ * @brief Role of an agent that does nothing while few bytes wait. A network with an agent without
+ * this role skips nothing of what repeats.
+ */
+class RestingAgent
+{
+  public:
+    virtual ~RestingAgent() = default;
+    /// Up to how many bytes in each egress queue of a port it does nothing, and changes nothing of
+    /// its own.
+    /// @param port index. @return bytes.
+    virtual int64_t GetRestingDepth(uint16_t port) const = 0;
+};
+
+/**
+ * @ingroup lossless
  * @brief Role of an agent that is notified of pauses.
  */
 class PauseAgent

@@ -95,8 +95,9 @@ class ClassScheduler
     /// Visit the state. @param visitor visitor.
     void Visit(StateVisitor& visitor) const
     {
+        visitor.Inside(*this);
         visitor.Same(m_turn, m_fresh); // constant: m_service, m_strict, m_quanta
-        for (const int64_t deficit : m_deficit)
+        for (const int64_t& deficit : m_deficit)
         {
             visitor.Same(deficit);
         }

@@ -583,6 +583,7 @@ Egress::TakeFrames(uint16_t queue, const std::function<bool(const Frame&)>& choo
 void
 EgressQueue::Visit(StateVisitor& visitor, const Joined& joined)
 {
+    visitor.Inside(*this);
     visitor.Require(!m_lanes, "ports serve their ingress ports in turn");
     visitor.Same(m_ingresses, m_counted); // constant: m_cls
     m_fifo.Visit(visitor, &joined);
@@ -591,8 +592,10 @@ EgressQueue::Visit(StateVisitor& visitor, const Joined& joined)
 void
 Egress::Visit(StateVisitor& visitor)
 {
+    visitor.Inside(*this);
     // Constant: m_node, m_port, m_source, m_sentListeners, m_trace, m_index, m_overhead,
-    // m_orderModels, m_firmGates. m_wakeTime is valid only while a frame is chosen.
+    // m_orderModels, m_firmGates.
+    visitor.Derived(m_wakeTime); // valid only while a frame is chosen
     visitor.Require(m_gates.empty() && m_selectors.empty() && m_own.empty(),
                     "flow controls choose among the frames of ports");
     visitor.Require(!m_rates && !m_ring && m_sentListeners.empty(), "ports have rates or sources");

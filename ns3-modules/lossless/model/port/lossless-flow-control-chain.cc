@@ -101,6 +101,7 @@ FlowControlChain::ReceiveControl(const ControlFrame& control) const
 void
 FlowControlChain::Visit(StateVisitor& visitor) const
 {
+    visitor.Inside(*this);
     // Constant: m_xoffListeners, m_deadlockModels, m_hasUnjudgedGate, m_started.
     visitor.Require(m_byteObservers.empty(), "a flow control counts bytes");
     visitor.Require(!HasReasons(), "a pause is in force"); // m_reasons

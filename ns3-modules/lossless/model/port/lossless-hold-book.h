@@ -182,6 +182,7 @@ class HoldBook
     /// Visit the state: nothing is held back, and what was before stays. @param visitor visitor.
     void Visit(StateVisitor& visitor) const
     {
+        visitor.Inside(*this);
         visitor.Require(m_held == 0 && m_withheld == 0, "a pause is in force");
         visitor.Same(m_withheldTime, m_wasBlocked); // constant: m_gated
         for (const Holds& holds : m_holds)

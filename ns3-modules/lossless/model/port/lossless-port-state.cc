@@ -33,6 +33,7 @@ Port::CountWaiting() const
 void
 Port::Visit(StateVisitor& visitor)
 {
+    visitor.Inside(*this);
     // Constant: m_node, m_outbound, m_peer, m_idealOutbound, m_states,
     // m_controlDelayPs, m_neighbour, m_classService, m_queueService, m_quantum, m_weights,
     // m_minRates, m_maxRates, m_dscpClasses, m_classGroups, m_classQueues, m_classMarks.
@@ -48,7 +49,7 @@ Port::Visit(StateVisitor& visitor)
     visitor.Same(m_up, m_busy, m_releaseDue, m_inserted);
     const auto& [flow, ingress, egress, bytes, cls, scheme] = m_departure;
     visitor.Same(flow, ingress, egress, bytes, cls);
-    for (const uint8_t byte : scheme)
+    for (const uint8_t& byte : scheme)
     {
         visitor.Same(byte);
     }

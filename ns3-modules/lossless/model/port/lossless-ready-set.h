@@ -161,6 +161,7 @@ class ReadySet
     /// Visit the state. @param visitor visitor.
     void Visit(StateVisitor& visitor) const
     {
+        visitor.Inside(*this, m_queues);
         visitor.Same(m_active, m_open);
         for (const Queue& queue : m_queues)
         {
