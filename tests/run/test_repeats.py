@@ -208,6 +208,7 @@ def test_checks_for_deadlocks_end_no_skip() -> None:
     check=st.sampled_from([0, 3, 100]),
 )
 def test_random_networks_agree(
+    *,
     end: int,
     down: int,
     endless: bool,
