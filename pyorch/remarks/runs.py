@@ -46,8 +46,9 @@ def of_runs(
     unfinished = [*_unfinished(done), *stalled]
     deadlocks = [*_deadlocks(done, specs if numbered else ()), *_waiting(done)]
     if deadlocks and explain:
-        stuck = (spec for spec, found in done if any(_number(found, name) for name in _STUCK))
-        deadlocks.append(Remark("why", f"`{explain(next(stuck))}`, or another of these runs"))
+        stuck = [spec for spec, found in done if any(_number(found, name) for name in _STUCK)]
+        others = ", or another of these runs" if len(stuck) > 1 else ""
+        deadlocks.append(Remark("why", f"`{explain(stuck[0])}`{others}"))
     first = [*deadlocks, *_losses(done), *unfinished, *_missing(done)]
     return [*first, *_own(done, own), *_equal(done), *_unmeasured(done), *_warned(done)]
 
