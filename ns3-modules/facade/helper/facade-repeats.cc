@@ -124,7 +124,8 @@ Repeats::Fail(int64_t now, const std::string& why)
     const int64_t unit = std::max<int64_t>(m_unit, LEAST_UNIT);
     const int64_t most = (LEAST_PATIENCE * unit) << m_vain;
     m_vain = std::min(m_vain + 1, MOST_VAIN);
-    LookAt(now + std::clamp((now - m_changed) / 2, LEAST_PATIENCE * unit, most), Phase::WAITING);
+    const int64_t least = (LEAST_PATIENCE * unit) << m_vain / 2;
+    LookAt(now + std::clamp((now - m_changed) / 2, least, most), Phase::WAITING);
 }
 
 /// The flow that has most packets to send.
