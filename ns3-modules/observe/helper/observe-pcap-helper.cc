@@ -62,10 +62,9 @@ FabricPcapHelper::EnablePcap(const std::string& prefix, lossless::Port& port)
     const std::string name =
         FileName(port.GetNode().GetName()) + "-" + FileName(port.GetNeighbourName());
     std::string file = prefix + name + ".pcap";
-    if (!m_files.insert(file).second)
+    for (uint32_t number = port.GetIndex(); !m_files.insert(file).second; ++number)
     {
-        file = prefix + name + "-" + std::to_string(port.GetIndex()) + ".pcap";
-        m_files.insert(file);
+        file = prefix + name + "-" + std::to_string(number) + ".pcap";
     }
     auto tap = m_fabric.Make<PcapTap>("ns3::observe::PcapTap");
     m_taps.push_back(tap);
