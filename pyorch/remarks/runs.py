@@ -139,8 +139,6 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
     for spec, summary in done:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
             continue
-        if _number(summary, "deadlocked_at_end"):  # said before
-            continue
         from pyorch.network import topology
         from pyorch.remarks.stall import explain, named
         from pyorch.traffic import base as traffic

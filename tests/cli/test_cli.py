@@ -486,7 +486,7 @@ def test_a_drawing_that_fails_hides_no_warning(
         reported.report(told=cli.warn)
     assert capsys.readouterr().err == (
         "deadlock:   in the run\n"
-        "why:        `invoke explain x 1`, or another of these runs\n"
+        "why:        `invoke explain x 1`\n"
         "warning:    metric 'late' has no value: no finished run has a number 'deadlockd'; "
         "did you mean 'deadlocked' or 'deadlocked_at_end'?\n"
         "warning:    in the run: odd\n"

@@ -442,11 +442,11 @@ def test_credits_that_do_not_last(paths: Paths) -> None:
         ("rdma/irn-incast", []),
         (
             "bakeoff/workloads",
-            ["note:       in 42 of 630 runs (BFC"],
+            ["note:       in 42 of 585 runs (BFC"],
         ),
         (
             "gfc/two-to-one",
-            ["warning:    in 1 of 2 runs (GFC): conceptual-gfc.b0 50KB: Bm - B0"],
+            ["warning:    in 1 of 2 runs (GFC-conceptual): conceptual-gfc.b0 50KB: Bm - B0"],
         ),
     ],
 )
