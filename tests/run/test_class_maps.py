@@ -46,6 +46,12 @@ ROUTE = ("h0", "s0", "s1", "s2", "h4")
 RNG = random.Random(47)  # noqa: S311
 
 
+@pytest.fixture(autouse=True)
+def _same_draws() -> None:
+    """Each test draws the same, whichever ran before it."""
+    RNG.seed(47)
+
+
 def outcome(folder: Path, text: str) -> tuple[dict[str, float], dict[str, pd.DataFrame]]:
     """The summary and the tables of a run that succeeds."""
     folder.mkdir(exist_ok=True)
