@@ -95,6 +95,8 @@ class Study:
     may bring more methods: functions of a study, entry points of the group "pyorch.study".
     """
 
+    _joined = False  # whether runs that were asked for earlier are among its own
+
     def __init__(
         self,
         *,
@@ -130,7 +132,6 @@ class Study:
         self._seeds = ""
         self._plan: Plan | None = None
         self._whole: Plan | None = None
-        self._joined = False
         """A plan of which no finished run can be damaged."""
 
     @classmethod
@@ -168,7 +169,6 @@ class Study:
         study._paths = (paths or default_paths()).absolute()
         study._source, study._overrides, study._seeds = name, tuple(overrides), str(seeds)
         study._plan = study._whole = None
-        study._joined = False
         return study
 
     def __getattr__(self, name: str) -> Any:
@@ -244,7 +244,6 @@ class Study:
         other = type(self).__new__(type(self))
         other._paths, other._source = self._paths, self._source
         other._plan = other._whole = None
-        other._joined = False
         other._overrides = self._overrides if overrides is None else overrides
         other._seeds = self._seeds if seeds is None else seeds
         return other

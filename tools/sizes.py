@@ -38,7 +38,7 @@ FEATURES = (
     _feature("runs for other tools", 580, "writers cli/export.py"),
     _feature("traffic", 2_840, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
-    _feature("messages, units, paths, trust, ends of processes", 2_670, "base"),
+    _feature("messages, units, paths, trust, ends of processes", 2_680, "base"),
     _feature("a run", 1_110, "run"),
     _feature("many runs here, and their progress", 1_920, "engine"),
     _feature("Slurm", 2_090, "engine/slurm cli/sweep.py"),

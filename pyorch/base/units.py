@@ -219,3 +219,14 @@ def short_key(key: str, others: Iterable[str]) -> str:
     """The last part of a parameter's name, or all of it where another one ends like it."""
     last = key.rpartition(".")[2]
     return key if any(one != key and one.rpartition(".")[2] == last for one in others) else last
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Ascending numbers in short: "0-7" and "12"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ["-".join(map(str, run)) for run in runs]

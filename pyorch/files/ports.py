@@ -176,6 +176,6 @@ def _service(port: _Port) -> Iterator[tuple[Path, str, str]]:
 
 def _maps(port: _Port, agents: Sequence[str]) -> Iterator[tuple[Path, str, str]]:
     """Maps of classes that nothing applies."""
-    for key in [key for key in _MAPS if port.get(key) and _KEEPING.issuperset(agents)]:
-        if not port.is_host:
+    if not port.is_host and _KEEPING.issuperset(agents):
+        for key in filter(port.get, _MAPS):
             yield port.path(key), f"nothing applies the map at {port.name}", 'agents = ["tagger"]'

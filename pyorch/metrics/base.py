@@ -236,8 +236,7 @@ def missing_numbers(
 ) -> list[str]:
     """Say which numbers that metrics take are in no summary, and which have similar names.
 
-    Only finished runs show which numbers there are: each scheme adds its own. Not told of what a
-    metric may lack, since only some flow controls have it.
+    Only finished runs show which numbers there are: each scheme adds its own.
     """
     known = {name: None for summary in summaries for name in summary}
     if not known:
@@ -247,7 +246,7 @@ def missing_numbers(
         + (did_you_mean(nearest(number, known, 3)) or "summary.json of a run lists its numbers")
         for one in metrics
         for number in one.summary_numbers()
-        if number not in (*known, "withheld_time_ps")
+        if number not in known and number not in OF_SOME
     ]
 
 
@@ -292,6 +291,9 @@ def known_numbers(summary: Mapping[str, float]) -> dict[str, float | None]:
     """The numbers of a summary, with None for those that do not apply."""
     return {name: known_number(name, value) for name, value in summary.items()}
 
+
+OF_SOME = frozenset({"withheld_time_ps"})
+"""Numbers that a metric may lack without a warning: only some flow controls give them."""
 
 YES_NO_NUMBERS = frozenset(
     {"deadlocked", "deadlocked_at_end", "deadlock_trigger_is_host", "deadlock_trigger_on_cycle"}

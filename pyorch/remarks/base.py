@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyorch.base.units import ranges
+
 if TYPE_CHECKING:
     from pyorch.plan import RunSpec
 
@@ -60,16 +62,8 @@ def which(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
 def numbers_of(some: Sequence[RunSpec], runs: Sequence[RunSpec]) -> str:
     """The numbers of some of several runs, as `show` counts them: "1-5, 8"."""
     wanted = {id(spec) for spec in some}
-    numbers = [number for number, spec in enumerate(runs, 1) if id(spec) in wanted]
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    texts = [str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts]
-    more = len(texts) - MOST_GROUPS
-    return ", ".join([*texts[:MOST_GROUPS], *(["..."] if more > 0 else [])])
+    texts = ranges(number for number, spec in enumerate(runs, 1) if id(spec) in wanted)
+    return ", ".join([*texts[:MOST_GROUPS], *(["..."] if len(texts) > MOST_GROUPS else [])])
 
 
 def _spelling(specs: Sequence[RunSpec]) -> Callable[[RunSpec], str]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pyorch.base.errors import Problem, UserError
+from pyorch.base.units import ranges
 from pyorch.metrics import parse_quantity
 from pyorch.report.expect import ExpectModel, Result, with_origin
 from pyorch.report.page import template, where_text
@@ -338,8 +339,8 @@ def to_csv(rows: Sequence[Row]) -> str:
     writer.writerow(_COLUMNS)
     for row in rows:
         cells = {one.name: getattr(row, one.name) for one in fields(Row)}
-        cells["settings judged"] = ranges_text(row.found.judged)
-        cells["settings failed"] = ranges_text(row.found.failed)
+        cells["settings judged"] = ", ".join(ranges(row.found.judged))
+        cells["settings failed"] = ", ".join(ranges(row.found.failed))
         cells["exists"] = "yes" if row.exists else ""
         writer.writerow(cells[name] for name in _COLUMNS)
     return file.getvalue()
@@ -356,19 +357,8 @@ def from_csv(text: str) -> list[Row]:
     return rows
 
 
-def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending numbers in short: "0-7, 12"."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ", ".join("-".join(map(str, run)) for run in runs)
-
-
 def numbers_of(text: str) -> tuple[int, ...]:
-    """The numbers of a text from ranges_text."""
+    """The numbers of a text of ranges: "0-7, 12"."""
     ends = [part.partition("-")[::2] for part in text.split(", ") if part]
     return tuple(n for low, high in ends for n in range(int(low), int(high or low) + 1))
 
