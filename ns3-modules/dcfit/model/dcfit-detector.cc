@@ -240,6 +240,8 @@ Dcfit::Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank)
 {
     State& state = m_map.At(ingress, cls);
     state.sequence = static_cast<uint16_t>((state.sequence + 1U) & LAST_SEQUENCE);
+    // It stands for the ingress from here on: messages of an older number, or of another rank, are
+    // void when they return.
     state.rank = rank;
     state.own = true;
     state.trigger = trigger;
@@ -267,6 +269,7 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
     const lossless::FeedMap& feeds = *m_node->GetFeeds();
     const uint16_t cause =
         m_cause == Cause::ARRIVING ? feeds.GetCause(ingress, cls) : feeds.FindLargest(ingress, cls);
+    // Without a cause (a storm) it is the ingress itself, whose own egress is then asked.
     state.cause = static_cast<uint8_t>(cause == NO_PORT ? ingress : cause);
     if (!m_retry.IsZero() && !m_lookPending)
     {
@@ -274,6 +277,7 @@ Dcfit::NotifyPauseSent(Port& port, uint8_t cls, bool on)
         m_look.Schedule(m_retry.GetTimeStep());
     }
     const bool trigger = !m_map.At(state.cause, cls).paused;
+    // A server upstream could not send a message on: its pause starts nothing.
     if (trigger || !m_map.HasDcfit(ingress))
     {
         if (m_map.HasDcfit(ingress))
@@ -383,7 +387,7 @@ void
 Dcfit::ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& message)
 {
     State& state = m_map.At(port, cls);
-    const bool fresh = !state.paused;
+    const bool fresh = !state.paused; // else a refresh, which begins no episode
     state.paused = true;
     state.pausedAt = NowPs();
     if (tagged)
@@ -448,7 +452,9 @@ Dcfit::ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fre
         if (!state.pausing || !m_map.HasDcfit(ingress) || !m_map.Feeds(port, ingress, cls) ||
             (state.own && !state.aged && (state.rank > message.rank || state.way == OFF_LOOP)))
         {
-            continue; // in particular, not every pause of the trigger starts a new process
+            // A process of its own goes on that has precedence, or was started for this reason; in
+            // particular, not every pause of the trigger starts a new one.
+            continue;
         }
         Begin(ingress, cls, OFF_LOOP, false, m_map.NextRank(message));
         Message own;
@@ -471,6 +477,7 @@ Dcfit::ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message)
     {
         return; // it arrived by another path before
     }
+    // At the initiator, too: what comes back by this port again is ignored.
     state.checked = static_cast<uint8_t>(message.round + 1);
     if (message.node != m_number || !m_map.HasDcfit(message.port))
     {
@@ -576,6 +583,7 @@ Dcfit::Look()
                 continue;
             }
             any = true;
+            // Aged: it lasted through a whole period, and not only from within one.
             if (state.aged && m_map.WaitsForPaused(ingress, cls) &&
                 !m_map.FeedsRecentMessage(ingress, cls))
             {
@@ -615,7 +623,7 @@ Dcfit::Declare(uint16_t port, uint16_t ingress, uint8_t cls)
     // First the notice travels around the loop: once broken, the loop cannot be followed any more.
     Message notice;
     m_map.FindTag(ingress, cls, notice);
-    notice.round = MAX_ROUND;
+    notice.round = MAX_ROUND; // in a notice: hops that it may go beyond the loop
     const bool found = TellSuspects(ingress, cls, notice);
     SendAlone(found ? Kind::FOUND : Kind::NOTICE, port, cls, notice);
 }

@@ -78,16 +78,30 @@ class Dcfit : public Breaker,
   private:
     using State = PauseMap::State; //!< of a port and class
 
+    /// Start a process at an ingress that pauses. Its CHECK goes with the PAUSE, or else the caller
+    /// sends it.
     void Begin(uint16_t ingress, uint8_t cls, Way way, bool trigger, uint8_t rank);
+    /// A PAUSE has arrived at an egress, perhaps a repeated one.
     void ReceivePause(uint16_t port, uint8_t cls, bool tagged, const Message& message);
+    /// A CHECK has arrived at an egress; fresh: with the PAUSE that began to hold it back.
     void ReceiveCheck(uint16_t port, uint8_t cls, const Message& message, bool fresh);
+    /// A CONSISTENCY message has arrived at an egress.
     void ReceiveConsistency(uint16_t port, uint8_t cls, const Message& message);
+    /// A loop is a deadlock: it leaves by an ingress here and comes back at an egress port.
     void Declare(uint16_t port, uint16_t ingress, uint8_t cls);
+    /// Treat, or tell, the paused ports off a loop. @return true if there is any: the trigger lies
+    /// beyond it.
     bool TellSuspects(uint16_t ingress, uint8_t cls, const Message& message);
+    /// A NOTICE or FOUND has arrived at an ingress, from the egress that it pauses: notices go
+    /// towards the cause, against the way of CHECK.
     void ReceiveNotice(uint16_t ingress, uint8_t cls, Kind kind, Message message);
+    /// Send a message in a frame of its own, if the neighbour has DCFIT.
     void SendAlone(Kind kind, uint16_t port, uint8_t cls, const Message& message);
+    /// Send a message of an egress on, by the ingresses that feed it and pause.
     void ForwardFrom(Kind kind, uint16_t port, uint8_t cls, const Message& message);
+    /// The periodic check of Retry.
     void Look();
+    /// Start a process at an ingress whose PAUSE was sent before: its CHECK goes alone.
     void BeginAgain(uint16_t ingress, uint8_t cls);
 
     // Attributes

@@ -201,6 +201,7 @@ DeadlockAnalyzer::Collect(const Side& side)
         {
             continue;
         }
+        // One that is released stays a candidate: it may still wait behind another of its port.
         const bool byPeer = port.GetEgress().IsHeldByPeer(number) && !IsReleased(port, number);
         const Port& peer = port.GetPeer();
         Candidate candidate;
@@ -286,7 +287,7 @@ DeadlockAnalyzer::CollectFeeds()
         const Queue queue = m_candidates[holder].queue;
         const FabricNode& node = *m_nodes[queue.node];
         node.GetPort(queue.port).GetQueues()[queue.queue].ForEach([&](const Frame& frame) {
-            if (frame.charged)
+            if (frame.charged) // others, as of a host, hold up no ingress
             {
                 Slot& slot = m_slots[SlotOf(queue.node, frame.ingress, frame.ingressClass)];
                 slot.bytes += node.GetBuffer().InCells(frame.bytes);
@@ -439,6 +440,8 @@ DeadlockAnalyzer::Find(const std::vector<Side>& sides)
     {
         return false;
     }
+    // What is stuck if hosts may pause forever; of these, what is without such hosts is cyclic. The
+    // order is no matter: both are greatest fixed points, and removing is monotonic.
     TakeOutUnfed();
     CollectFeeds();
     Reduce(true);
@@ -478,6 +481,7 @@ std::size_t
 DeadlockAnalyzer::NextOf(std::size_t number) const
 {
     const Candidate& held = m_candidates[number];
+    // It waits for another queue of its port, or for its peer.
     if (!IsHeldByPeer(held, false))
     {
         const auto before =
@@ -595,6 +599,7 @@ DeadlockAnalyzer::Divide(const std::vector<std::size_t>& members,
         cores.push_back(left);
         return;
     }
+    // Each component alone may be free, where it needs frames of others: look again within each.
     const std::size_t before = cores.size();
     for (const auto& set : sets)
     {

@@ -140,30 +140,49 @@ class DeadlockAnalyzer
         uint8_t cls;                                //!< its class
         int64_t bytes{0};                           //!< bytes of its frames
         std::vector<const lossless::Frame*> frames; //!< its frames in the remaining queues
-        std::vector<std::size_t> holders;           //!< by frame: the candidate that holds it
+        std::vector<std::size_t> holders; //!< by frame: the candidate that holds it, ascending
     };
 
+    /// The slot of an ingress, made when first asked for.
     std::size_t SlotOf(uint32_t node, uint16_t port, uint8_t cls);
+    /// Add the queues of a class that are held back to the candidates.
     void Collect(const Side& side);
+    /// May remaining candidates hold frames of an ingress? False is certain.
     bool MayBeFed(const Slot& slot) const;
+    /// May an ingress stay OFF without frames of its own, by a pool that others fill? False is
+    /// certain.
     bool MayStayOffEmpty(const Slot& slot) const;
+    /// Remove candidates that nothing keeps, as far as shows without their frames.
     void TakeOutUnfed();
+    /// Fill the slots with the frames of the remaining candidates.
     void CollectFeeds();
+    /// Would the peer hold a queue back if only some frames were charged to its ingress?
     bool HoldsWith(const Candidate& candidate,
                    bool off,
                    int64_t bytes,
                    const std::vector<const lossless::Frame*>& frames) const;
+    /// The same of the frames of remaining candidates; roots: also hosts pause forever.
     bool IsHeldByPeer(const Candidate& candidate, bool roots) const;
+    /// Does a queue wait for another one of its port, by an OrderModel?
     bool WaitsFor(const Candidate& candidate, const Candidate& other) const;
+    /// Does it wait for any remaining one of its port?
     bool WaitsBehind(const Candidate& candidate) const;
+    /// The remaining candidates for which one waits, directly.
     std::vector<std::size_t> WaitsOf(std::size_t number) const;
+    /// Let only some candidates remain, then reduce. @return those that are left, in order.
     std::vector<std::size_t> Restrict(const std::vector<std::size_t>& members);
+    /// Append the cores among some candidates.
     void Divide(const std::vector<std::size_t>& members,
                 std::vector<std::vector<std::size_t>>& cores);
+    /// The queues of some candidates.
     std::vector<Queue> QueuesOf(const std::vector<std::size_t>& members) const;
+    /// Of the candidates for which one waits, that by which a cycle is shown.
     std::size_t NextOf(std::size_t number) const;
+    /// Would an ingress stay OFF if there were no other frames than the slots hold?
     bool IsOff(const Slot& slot) const;
+    /// Remove candidates that would be released, and their frames, until none would be.
     void Reduce(bool roots);
+    /// Empty what belongs to the last Find.
     void Forget();
 
     std::vector<Ptr<lossless::FabricNode>> m_nodes; //!< the network

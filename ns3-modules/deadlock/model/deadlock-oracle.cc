@@ -215,7 +215,7 @@ DeadlockOracle::NotifyHeld(const Port& port, uint8_t cls)
     if (!state.held)
     {
         state.held = true;
-        state.known = false;
+        state.known = false; // MayFeed counts anew: it was not kept while nothing was held
         state.at = m_sides.size();
         m_sides.push_back(side);
         const Port& peer = port.GetPeer();
@@ -274,7 +274,7 @@ DeadlockOracle::NotifyFree(const Port& port, uint8_t cls)
     m_sides.pop_back();
     if (m_circle)
     {
-        m_circle = HasCircle();
+        m_circle = HasCircle(); // this class may have closed it
     }
 }
 
@@ -438,7 +438,7 @@ DeadlockOracle::Update(const std::vector<DeadlockAnalyzer::Side>& sides)
     const bool host = UpdateHost();
     if (UpdateCyclic())
     {
-        m_circle = HasCircle();
+        m_circle = HasCircle(); // it leaves out classes of cores, which are others now
     }
     if (host || !m_open.empty() || std::exchange(m_marked, false))
     {
@@ -496,6 +496,8 @@ DeadlockOracle::UpdateCyclic()
         Open* first = nullptr;
         for (Open& open : m_open)
         {
+            // A core that has queues of several episodes leaves each its own; new ones go to the
+            // oldest of them.
             if (Share(open.owned, core.queues))
             {
                 first = first ? first : &open;
@@ -600,7 +602,7 @@ DeadlockOracle::Look()
         return;
     }
     const std::size_t before = m_episodes.size();
-    const bool expected = m_reviewing;
+    const bool expected = m_reviewing; // an event of this instant told, and waits for its review
     Update(m_sides);
     m_missed += expected ? 0 : m_episodes.size() - before;
     for (Episode& episode : m_episodes)
@@ -691,6 +693,7 @@ DeadlockOracle::LargestEgress(const Port& ingress, uint8_t cls, const Cause& arr
 DeadlockOracle::Cause
 DeadlockOracle::FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls)
 {
+    // Ties go to the lowest port and class.
     Cause best{NO_PORT, cls};
     std::pair<bool, int64_t> most{false, 0};
     for (uint16_t index = 0; index < m_nodes[node]->GetNPorts(); ++index)

@@ -192,33 +192,60 @@ class DeadlockOracle : public lossless::PortObserver
         std::vector<DeadlockAnalyzer::Queue> owned; //!< queues of cores that belong to it
     };
 
+    /// The egress port of a class.
     const lossless::Port& PortOf(const DeadlockAnalyzer::Side& side) const;
+    /// What is known of a class.
     SideState& StateOf(uint32_t node, uint16_t port, uint8_t cls);
+    /// Do frames of a class wait?
     bool HasFrames(const DeadlockAnalyzer::Side& side) const;
+    /// May a held class hold frames that arrived by a port? False is certain.
     bool MayFeed(const DeadlockAnalyzer::Side& side, uint16_t ingress);
+    /// Does the peer pause a class forever?
     static bool IsSilenced(const lossless::Port& port, uint8_t cls);
+    /// Does a held class wait for itself, by way of held classes of no core?
     bool ClosesCircle(const DeadlockAnalyzer::Side& from);
+    /// Is there any such class?
     bool HasCircle();
+    /// Add to m_toDo those for which a class waits and that this search has not visited.
     void Search(const DeadlockAnalyzer::Side& side, bool free);
+    /// Fill m_ahead: the touched classes, and all that they wait for.
     void FindAhead();
+    /// An event may have made a class stuck: review it.
     void Touch(const DeadlockAnalyzer::Side& side);
+    /// An event may have changed anything: review all classes.
     void TouchAll();
+    /// The events of an instant have happened: what is stuck now?
     void Review();
+    /// Let the analyzer look at some classes, and update episodes and marks.
     void Update(const std::vector<DeadlockAnalyzer::Side>& sides);
+    /// Update the cyclic episodes.
+    /// @return true if some began or ended, or cores have grown or shrunk.
     bool UpdateCyclic();
+    /// Update the host-rooted episode. @return true if there is one.
     bool UpdateHost();
+    /// A core without queues of an episode starts one.
     void Form(const DeadlockAnalyzer::Core& core);
+    /// Set SideState::stuck, and Episode::stuck of current episodes.
     void MarkStuck();
+    /// Set SideState::core.
     void MarkCores();
+    /// Is there a current episode of either kind?
     bool IsAnyOpen() const;
+    /// The pause that holds back the class of a queue.
     uint32_t PauseOf(const DeadlockAnalyzer::Queue& queue) const;
+    /// The chain that led to the latest pause of some queues, which closed the cycle.
     std::vector<Pause> ChainOf(const std::vector<DeadlockAnalyzer::Queue>& queues) const;
+    /// Bytes of an ingress and class that wait at an egress, by their class there.
     static std::array<int64_t, lossless::N_CLASSES> BytesAt(const lossless::Port& egress,
                                                             uint16_t ingress,
                                                             uint8_t cls);
+    /// Of a pause: the egress for which its ingress holds most bytes.
     Cause LargestEgress(const lossless::Port& ingress, uint8_t cls, const Cause& arriving) const;
+    /// Of a hold without a pause: the same, but one that is held back comes first.
     Cause FullestEgress(uint32_t node, uint16_t ingress, uint8_t cls);
+    /// Report the hold of a class, which ends now.
     void TellHold(const DeadlockAnalyzer::Side& side) const;
+    /// Add a pause by a port, now, to the history. @return its number, which nobody uses yet.
     uint32_t MakePause(uint32_t node, uint16_t port, uint8_t cls, const Cause& cause);
 
     std::vector<Ptr<lossless::FabricNode>> m_nodes; //!< the network

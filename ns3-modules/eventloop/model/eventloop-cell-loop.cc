@@ -276,6 +276,7 @@ CellLoop::EnterCells()
 void
 CellLoop::LeaveCells()
 {
+    // Precondition: m_now, where the wheel begins, is not after any pending event.
     m_inCells = false;
     std::vector<Entry> pending = m_global.Get();
     m_global = EventHeap();
@@ -309,6 +310,7 @@ CellLoop::LeaveCells()
 void
 CellLoop::Review()
 {
+    // In one order: time for cells again? Called by Refill, so that no event is half done.
     if (m_window == 0 || --m_reviewsLeft > 0)
     {
         return;
@@ -778,6 +780,8 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
     }
     const uint64_t horizon = m_horizon ? NextOf(std::max<int64_t>(m_horizon(), 0)) : END;
     const uint64_t end = later(from, m_window); // of a window
+    // Cells stop before the time of what is global, which goes first there, and within the instant
+    // of the horizon.
     if (horizon < end)
     {
         RunInstants(from, limitAt(std::min({end, bound, std::max(horizon, from) + 1}) - 1));
@@ -802,6 +806,8 @@ CellLoop::RunWindow(uint64_t first, uint64_t second)
 void
 CellLoop::RunInstants(uint64_t from, Entry limit)
 {
+    // First all but the late events of the last instant, as the others may schedule some in any
+    // cell. The next call for that instant runs these.
     const uint64_t last = NextOf(limit.time);
     if (last > from || m_instant != last)
     {

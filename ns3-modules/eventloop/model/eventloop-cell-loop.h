@@ -159,9 +159,10 @@ class CellLoop : public EventLoop
     friend class CellThreads;
 
     static constexpr uint64_t NONE = ~0ULL; //!< of m_next: no event is pending
-    static constexpr uint64_t VISITED = 0;  //!< of m_next: the cell runs
+    static constexpr uint64_t VISITED = 0;  //!< of m_next: the cell runs; no time comes before it
     /// Bit of the key of an event of a cell that ns3::Simulator scheduled: after the global ones
-    /// and before those with a place, whose ranks start at 2^63.
+    /// and before those with a place, whose ranks start at 2^63. Of the number in a key 42 bits are
+    /// left: 4.4e12 events without a place.
     static constexpr Key IN_CELL = 1ULL << 62;
     static constexpr Key LAST = ~0ULL;                        //!< after all others of its time
     static constexpr Key NOT_LATE = Place::GetLateRank() - 1; //!< before late ones of its time
@@ -182,7 +183,8 @@ class CellLoop : public EventLoop
         bool pending{false}; //!< it will happen
     };
 
-    /// Does an event of a cell happen, or one with a place? @return true if so.
+    /// Does an event of a cell happen, or one with a place? In one order m_cell is that of events
+    /// of ns-3 alone, and the key tells. @return true if so.
     bool IsInCell() const
     {
         return m_inCells ? m_cell != 0 : m_key >= IN_CELL;
@@ -239,13 +241,20 @@ class CellLoop : public EventLoop
     void Receive(std::size_t cell, const Entry& entry);
     void InsertBeyond(uint16_t cell, const Entry& entry);
     uint16_t FindCell() const;
+    /// Add an event with a key to a cell, of whichever part. Precondition: m_inCells.
     void InsertIntoCell(uint16_t cell, int64_t time, Key key, uintptr_t what);
     void InsertUnplaced(int64_t time, Key key, uintptr_t what);
+    /// Give an event without a place one in the cell that schedules it. @return its cell; 0: none.
     uint16_t Adopt(Occurrence& occurrence);
+    /// Add an event to the heap of a cell of this part; it may replace one that has happened.
     void PushInto(std::size_t cell, const Entry& entry);
+    /// The first event of a cell is another one: update m_next and m_work.
     void NoteNext(std::size_t cell);
+    /// Move all events from the wheel to the heaps. Not while a cell runs.
     void EnterCells();
+    /// Move all events from the heaps to the wheel. Not while a cell runs.
     void LeaveCells();
+    /// The cell of an event in the wheel; 0: it is global.
     uint16_t CellOf(const Entry& entry) const;
     bool RunCells();
     bool MayStayInCells();
@@ -256,7 +265,9 @@ class CellLoop : public EventLoop
     void RunAllUpTo(const Entry& limit);
     void RunUpTo(uint32_t colour, const Entry& limit);
     void RunOwn(uint32_t colour, const Entry& limit);
+    /// Let a cell run up to m_limit. Precondition: its first event is not after it.
     void Visit(std::size_t cell);
+    /// Execute an event of a heap: EventLoop::Execute, in short for an Occurrence.
     void Happen(const Entry& entry);
 
     static CellLoop* s_cells; //!< the instance in use
@@ -268,27 +279,31 @@ class CellLoop : public EventLoop
     bool m_inCells{false};              //!< events are in the heaps of cells, not in the wheel
     std::function<int64_t()> m_horizon; //!< or null
     std::function<bool()> m_isQuiet;    //!< or null
-    std::vector<EventHeap> m_heaps;     //!< by cell
+    std::vector<EventHeap> m_heaps;     //!< by cell, from 1
     std::vector<uint64_t> m_next;       //!< by cell: of its first event, see NextOf
-    std::array<EventHeap, 2> m_work;    //!< by colour: cells by that time; some are outdated
-    std::vector<Entry> m_beyond;        //!< scratch memory of RunUpTo
-    EventHeap m_global;                 //!< events without a cell, unless in one order
-    uint16_t m_cell{0};                 //!< cell of the current event; 0: global
-    uint16_t m_adopter{0};              //!< cell that events without a place join; 0: none
-    uint64_t m_adopted{0};              //!< number of these events
-    Entry m_limit{};                    //!< of the cells that run: the last possible event
-    std::array<Entry, 2> m_done{};      //!< by colour: up to where it has run
-    uint64_t m_instant{0};              //!< all but late events of this time happened; see NextOf
-    int64_t m_latest{0};                //!< latest time of an event so far
-    std::size_t m_visited{0};           //!< index of the heap whose events happen
+    /// By colour: cells (as keys) by that time. A cell is pushed anew when its first event changes;
+    /// what is not at the time of m_next is outdated.
+    std::array<EventHeap, 2> m_work;
+    std::vector<Entry> m_beyond;   //!< scratch memory of RunUpTo
+    EventHeap m_global;            //!< events without a cell, unless in one order
+    uint16_t m_cell{0};            //!< cell of the current event; 0: global
+    uint16_t m_adopter{0};         //!< cell that events without a place join; 0: none
+    uint64_t m_adopted{0};         //!< number of these events
+    Entry m_limit{};               //!< of the cells that run: the last possible event
+    std::array<Entry, 2> m_done{}; //!< by colour: up to where it has run
+    uint64_t m_instant{0};         //!< all but late events of this time happened; see NextOf
+    int64_t m_latest{0};           //!< latest time of an event so far
+    std::size_t m_visited{0};      //!< index of the heap whose events happen
     bool m_happened{false}; //!< its first event has happened: the next one may take its place
     Ptr<EventImpl> m_last;  //!< the latest event of ns-3 that happened, see IsExpired
     /// In one order: cells of pending events of ns-3 that have one.
     std::unordered_map<const EventImpl*, uint16_t> m_cellOf;
-    End m_end{this};                          //!< of a run in one order
-    uint32_t m_visits{0};                     //!< since the last decision
-    uint64_t m_eventsBefore{0};               //!< m_executed at the last decision
-    uint32_t m_reviews{FIRST_REVIEWS};        //!< how many reviews to keep one order
+    End m_end{this};            //!< of a run in one order
+    uint32_t m_visits{0};       //!< since the last decision
+    uint64_t m_eventsBefore{0}; //!< m_executed at the last decision
+    /// How many reviews to keep one order: twice as many each time that cells end, until a decision
+    /// keeps them.
+    uint32_t m_reviews{FIRST_REVIEWS};
     uint32_t m_reviewsLeft{0};                //!< of these, to come
     bool m_leave{false};                      //!< the wheel stopped to be left
     std::unique_ptr<PartRunner> m_ownThreads; //!< or null: the calling one runs all cells

@@ -452,7 +452,8 @@ EventLoop::AdaptWidth()
 {
     // Late events call for narrower slots; far ones, and slots of few events, call for wider ones.
     // To keep the width from oscillating, slots are not narrowed if that makes many events far, and
-    // not widened again to a width that made many late.
+    // not widened again to a width that made many late. The shares were tried; they affect only
+    // speed.
     const bool sparse = m_takenCount > m_scheduled / EVENTS_PER_SLOT &&
                         m_lateCount < m_scheduled / 32 && m_shift < m_widestSparse;
     const bool wider = (m_farCount > m_scheduled / 8 || sparse) && m_shift < WIDEST;
@@ -497,7 +498,7 @@ inline void
 EventLoop::Prefetch() const
 {
     // The order of the next events is known: prefetch their memory. First the events, later the
-    // memory that they will access, whose address is known by then.
+    // memory that they will access, whose address is known by then. Both distances were tried.
     constexpr std::size_t FAR = 6;
     constexpr std::size_t NEAR = 3;
     const std::size_t size = m_runSize;
@@ -703,7 +704,8 @@ EventLoop::IsExpired(const EventId& id) const
         return std::find(m_atDestroy.begin(), m_atDestroy.end(), id) == m_atDestroy.end();
     }
     const auto now = static_cast<uint64_t>(m_now);
-    // The number of an EventId has 32 bits and wraps: compare by distance.
+    // The number of an EventId has 32 bits and wraps: compare by distance, which supposes
+    // that those of one instant are less than 2^31 apart.
     const auto uid = static_cast<uint32_t>(m_key >> CONTEXT_BITS);
     return id.GetTs() < now || (id.GetTs() == now && static_cast<int32_t>(id.GetUid() - uid) <= 0);
 }

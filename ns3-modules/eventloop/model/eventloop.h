@@ -205,26 +205,43 @@ class EventLoop : public SimulatorImpl
     }
 
     void InsertElsewhere(int64_t time, Key key, uintptr_t what);
+    /// Put an event into its slot. Precondition: that comes 1 to N_SLOTS - 1 after m_slot.
     void PushSlot(int64_t time, Key key, uintptr_t what);
+    /// Double the nodes, and m_run with them. Precondition: none is free.
     void GrowNodes();
+    /// Go on to the next slot with events. Precondition: the current one is done.
+    /// @return false: no event is pending.
     bool Refill();
+    /// Find the next slot that holds something, or did before Remove. @return false: none.
     bool NextSlot(uint64_t& slot) const;
+    /// Make a slot the current one. Precondition: the one before is done.
     void TakeSlot(uint64_t slot);
+    /// Sort a list of nodes into m_run and free them: up to FEW by insertion.
     void FillRun(uint32_t first);
+    /// The same for more: up to MOST_PILES sequences are merged.
     void FillRunFromPiles(uint32_t first);
     void SortInstants();
+    /// The same for any, by std::sort.
     void FillRunUnsorted(uint32_t first);
+    /// Move events that have come within the wheel out of m_far. Whatever moves m_slot calls it.
     void FetchFar();
+    /// Append the events of all slots, in no order. Precondition: the current slot is done.
     void TakeSlots(std::vector<Entry>& events);
+    /// Choose the width of slots anew. Precondition: the current slot is done.
     void AdaptWidth();
+    /// Fetch memory of the events after the next one. It affects only speed.
     void Prefetch() const;
+    /// TakeKey() for a context, with a number that an EventId may have.
     Key MakeKey(uint32_t context);
+    /// Schedule an event of ns-3; the reference of who made it is the loop's from now on.
     EventId Add(int64_t delay, uint32_t context, EventImpl* event);
 
     /// The instance in use by the thread. Of the model that costs no more than an ordinary one; a
     /// library that is loaded late has room for a few such variables.
     [[gnu::tls_model("initial-exec")]] static constinit thread_local EventLoop* s_current;
 
+    // Between two events: those of slots up to m_slot are in m_run or m_late; those of the next
+    // N_SLOTS - 1 in m_first, so that a place there has one slot only; all later ones in m_far.
     std::unique_ptr<Entry[]> m_run;           //!< events of the current slot, the next one last
     std::size_t m_runSize{0};                 //!< number of these
     EventHeap m_late;                         //!< events added to the current slot since

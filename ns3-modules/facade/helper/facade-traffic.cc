@@ -242,7 +242,7 @@ Traffic::SetOnOff(uint32_t flow, int64_t on, int64_t off)
                " ps; neither may be negative, and 0 ps of sending means always");
     }
     m_demands[flow].on = on;
-    m_demands[flow].off = std::min(off, NEVER - on);
+    m_demands[flow].off = std::min(off, NEVER - on); // so that on + off, the period, has a time
 }
 
 void
@@ -300,6 +300,8 @@ Traffic::SetSourcePorts(const uint32_t* flows, const uint16_t* ports, uint32_t n
 uint32_t
 Traffic::AddShares(const uint32_t* messages, const uint64_t* sizes, uint32_t n)
 {
+    // Shares are flows, numbered after all others so far, but no messages: m_progress.finite and
+    // m_finiteBytes stay.
     const auto first = static_cast<uint32_t>(m_demands.size());
     for (uint32_t i = 0; i < n; ++i)
     {
@@ -359,6 +361,7 @@ Traffic::SetAckRouting(const uint32_t* flows, const uint8_t* reverse, uint32_t n
 uint32_t
 Traffic::GetLargestFrame() const
 {
+    // All hosts get it, as buffers reserve for the largest frame of the network.
     const bool collects = !m_congestionControl.empty() &&
                           m_fabric.Make<CongestionControl>(m_congestionControl)->WantsTelemetry();
     uint32_t largest = m_fabric.Make<QueuePair>("ns3::rdma::QueuePair")->GetLargestFrame(collects);
@@ -391,6 +394,8 @@ Traffic::ForEachHost(const std::function<void(Host&)>& visit) const
 int64_t
 Traffic::Carry(uint32_t flow, QueuePair& queuePair)
 {
+    // The domain carries a message the whole way within a server, or from the host that has the
+    // data to the one whose NIC was chosen; else it leaves by a NIC of its own host.
     const auto [src, dst] = m_ends[flow];
     rdma::ScaleUp* domain = m_machines.FindScaleUp(src);
     const auto asked = m_asked.find(flow);
@@ -428,6 +433,8 @@ Traffic::Connect()
                           control,
                           routes.IsPinned(flow));
     }
+    // When all are connected, and before any path is followed: who joins has the header of the
+    // connection, and so its path.
     for (const auto& [flow, other] : m_connections)
     {
         m_queuePairs[flow]->Join(*m_queuePairs[other]);
@@ -453,6 +460,7 @@ Traffic::Connect()
         m_idealTimes.push_back(ideal < 0 ? ideal : Later(ideal, before));
         queuePair.SetAnswersPinned(m_paths.RouteAnswers(flow, hops));
         m_answerTimes.push_back(times.AnswerTime(queuePair));
+        // The first hop is the host's: the others are switches.
         queuePair.SetPath(times.BaseRtt(queuePair, hops, m_answerTimes[flow]),
                           static_cast<uint32_t>(hops.size()) - !hops.empty());
         m_longestRtt = std::max(m_longestRtt, queuePair.GetBaseRtt().GetTimeStep());
@@ -502,7 +510,7 @@ Traffic::GetEarliestEnd()
     {
         return end;
     }
-    m_nextLook = now + window / 4;
+    m_nextLook = now + window / 4; // near the end, four looks a window suffice (it affects speed)
     std::erase_if(m_open,
                   [this](uint32_t flow) { return m_queuePairs[flow]->GetOutcome().finish >= 0; });
     end = now;
@@ -562,7 +570,7 @@ void
 Traffic::FollowRoutes(uint32_t host)
 {
     const PathTimes times(m_fabric);
-    int64_t longest = m_longestRtt;
+    int64_t longest = m_longestRtt; // never less than at set-up, when paths get shorter
     for (const auto& queuePair : m_queuePairs)
     {
         if (!queuePair->UsesPath() || queuePair->IsDone() || queuePair->IsInside())
@@ -649,6 +657,7 @@ Traffic::Check() const
                         ": the path of its ACKs contains a link that is down\n";
         }
     }
+    // All have the same control, with the same attributes.
     if (!m_queuePairs.empty() && m_queuePairs.front()->GetCongestionControl())
     {
         problems += m_queuePairs.front()->GetCongestionControl()->Check();

@@ -132,6 +132,7 @@ class Traffic
     }
 
   private:
+    /// The largest frame of any flow (B).
     uint32_t GetLargestFrame() const;
     /// Problems of flows that share a connection.
     std::string CheckConnections() const;
@@ -139,8 +140,11 @@ class Traffic
     std::string CheckTruncation() const;
     bool FollowsNoCycle() const;
     int64_t GetEarliestEnd();
+    /// Let a scale-up domain carry a flow that crosses one.
+    /// @return time that it takes there, before it is on the network (ps); 0: it does not.
     int64_t Carry(uint32_t flow, rdma::QueuePair& queuePair);
     void FollowRoutes(uint32_t host);
+    /// Visit all hosts, by number.
     void ForEachHost(const std::function<void(rdma::Host&)>& visit) const;
 
     lossless::Fabric& m_fabric;                     //!< the network

@@ -218,6 +218,7 @@ Llr::GetBufferDemand() const
         }
     }
     const Llr* peer = FindPeer();
+    // Nothing to add where nobody stops the peer. A link delay is in the others' demand already.
     if (!peer || demand.beyondStop.Most() == 0)
     {
         return {};
@@ -233,7 +234,7 @@ Llr::GetBufferDemand() const
         "; Llr: and " + std::to_string(late) + " B that the peer may still replay" +
         (waiting > 0 ? ", and " + std::to_string(waiting) + " B while a PAUSE waits for a replay"
                      : "");
-    demand.promised = {};
+    demand.promised = {}; // of permissions: a repeat needs no further one
     return demand;
 }
 
@@ -371,6 +372,8 @@ Llr::MaySend() const
 Frame*
 Llr::NotifySent(Frame* frame, LinkErrors::Fate fate, int64_t end)
 {
+    // The sender knows at once what the other end will accept: only those frames are passed on, and
+    // all others stay in m_kept, in order. What it does follows from messages alone.
     ++m_protected;
     m_lastEnd = end;
     const uint32_t sequence = m_buffer.GetNextSequence();
@@ -474,7 +477,7 @@ Llr::SendNews()
         return;
     }
     m_nextMessage = now + GetTimeOf(int64_t{m_spacing});
-    const uint32_t last = m_receiver.GetLast();
+    const uint32_t last = m_receiver.GetLast(); // what arrived while it waited is said with it
     Send(m_receiver.TakeNews() ? Message::NACK : Message::ACK, last, 0);
 }
 
@@ -534,6 +537,7 @@ Llr::Acknowledge(uint32_t sequence, bool nack)
         return;
     }
     m_inARow = *released > 0 ? 0 : m_inARow;
+    // A NACK during a replay starts it again, from the frame after its number.
     if (nack && m_buffer.GetFrames() > 0)
     {
         StartReplay(false);
@@ -575,6 +579,7 @@ Llr::Flush(DropCause cause)
         ++m_flushed;
         m_port->GetNode().Drop(m_kept.Pop(), cause);
     }
+    // Nobody tells the other end but INIT: until then nothing is protected.
     m_buffer.Reset(m_initial);
     m_inARow = 0;
 }
@@ -590,7 +595,7 @@ Llr::Initialise()
         SetTimer(m_lastEnd);
         return;
     }
-    ++m_round;
+    ++m_round; // only the ECHO of the latest INIT counts
     Send(Message::INIT, m_initial, m_round);
     SetTimer(now + m_timeout);
 }
@@ -657,6 +662,7 @@ Llr::NotifyLink(bool up)
     }
     SetState(State::OFF);
     m_receiver.Stop();
+    // Those on their way to this end; Port does the same for frames.
     const auto lose = [](Frame& frame) { frame.lost = true; };
     m_inits.ForEach(lose);
     m_answers.ForEach(lose);

@@ -156,27 +156,47 @@ class Llr : public lossless::FlowControl, public lossless::LinkRetry
     typedef void (*StateCallback)(const lossless::Port& port, State state);
 
   private:
+    /// Does the sender protect frames now?
     bool IsActive() const;
+    /// The LLR of the other end, or null.
     Llr* FindPeer() const;
+    /// Names the port in messages to people.
     std::string Where() const;
+    /// The largest frame that it protects (B).
     uint32_t GetLargest() const;
+    /// The time of bytes on the wire (ps).
     int64_t GetTimeOf(int64_t bytes) const;
+    /// Change the sender's state, and tell of it.
     void SetState(State state);
+    /// What arrives of a protected frame: itself if the other end will accept it, else a damaged
+    /// one in its place, or null for nothing.
     lossless::Frame* Pass(uint16_t bytes,
                           uint32_t sequence,
                           lossless::LinkErrors::Fate fate,
                           bool accepted);
+    /// Send a message; round is that of INIT and ECHO.
     void Send(Message message, uint32_t sequence, uint64_t round);
+    /// Send what the receiver has to say, now or when AckSpacing allows.
     void SendNews();
+    /// AckSpacing allows the next message.
     void NewsDue();
+    /// INIT has arrived, for the receiver.
     void TakeInit(lossless::Frame* frame);
+    /// ACK, NACK or ECHO has arrived, for the sender.
     void TakeAnswer(lossless::Frame* frame);
+    /// The other end has accepted all up to a number.
     void Acknowledge(uint32_t sequence, bool nack);
+    /// Send INIT, and again each replay timer until ECHO comes.
     void Initialise();
+    /// Repeat from the oldest frame, or give up.
     void StartReplay(bool timer);
+    /// Drop what the other end lacks, and number anew.
     void Flush(lossless::DropCause cause);
+    /// Let the timer expire at a time (ps), and at no other.
     void SetTimer(int64_t at);
+    /// Let the timer expire for the oldest frame, if it does not run.
     void ArmTimer();
+    /// The timer has expired, or an occurrence of it that no longer counts.
     void Expire();
 
     // Attributes

@@ -435,6 +435,7 @@ Fabric::SetLink(uint32_t link, bool up)
     const Link& ends = m_links[link];
     NS_LOG_INFO("link " << m_nodes[ends.a]->GetName() << " - " << m_nodes[ends.b]->GetName()
                         << (up ? " recovers" : " fails"));
+    // Routes first: what a port that comes up, or an agent, sends now takes the new ones.
     m_routes.SetLink(ends.a, ends.portA, up);
     UpdateRoutes();
     Port& a = m_nodes[ends.a]->GetPort(ends.portA);
@@ -449,6 +450,7 @@ Fabric::SetLink(uint32_t link, bool up)
 void
 Fabric::UpdateRoutes()
 {
+    // Found now, adopted later: a switch does not know of what fails meanwhile before that is due.
     Routes::Tables tables = m_routes.Find();
     for (const Switch* node : m_switches)
     {
@@ -612,11 +614,13 @@ Fabric::Build()
 {
     RequireOpen("Build");
     CheckSimulator();
-    NameParallelLinks();
+    NameParallelLinks(); // before anything refuses a port by its name
     for (const uint32_t link : m_downAtStart)
     {
         m_routes.SetLink(m_links[link].a, m_links[link].portA, false);
     }
+    // Every node has a salt and a clock, every port a stream of errors, whether used or not: they
+    // are the same under each setting.
     auto salts = CreateObject<UniformRandomVariable>();
     salts->SetStream(SALT_STREAM);
     uint32_t largest = 0;
@@ -642,14 +646,14 @@ Fabric::Build()
         const double clock = 2 * clocks.RandU01() - 1;
         for (uint16_t port = 0; port < node->GetNPorts(); ++port)
         {
-            node->GetPort(port).SetLargestFrame(largest);
+            node->GetPort(port).SetLargestFrame(largest); // before Start: headroom depends on it
             node->GetPort(port).SetClock(clock);
             node->GetPort(port).SetErrorStream(errors++);
         }
     }
     if (eventloop::CellLoop::Peek())
     {
-        m_cells = AssignCells(m_nodes);
+        m_cells = AssignCells(m_nodes); // before Start, which schedules
     }
     int64_t stream = FORWARDING_STREAM;
     for (const auto& node : m_nodes)
@@ -666,7 +670,7 @@ Fabric::Build()
         m_nodes[m_links[link].a]->GetPort(m_links[link].portA).SetUp(false);
         m_nodes[m_links[link].b]->GetPort(m_links[link].portB).SetUp(false);
     }
-    m_built = true;
+    m_built = true; // observers may ask for anything
     for (const auto& observer : m_observers)
     {
         observer->NotifyBuilt();
@@ -778,6 +782,7 @@ Fabric::FindThreadObstacle(bool watched) const
 void
 Fabric::RunInThreads(uint16_t threads)
 {
+    // A first guess of the load of a cell: its ports. CellThreads counts events from then on.
     std::vector<uint64_t> loads(1);
     for (const auto& node : m_nodes)
     {

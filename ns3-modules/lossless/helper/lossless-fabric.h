@@ -59,13 +59,13 @@ class Fabric : public Object
     void SetAttribute(const std::string& type, const std::string& name, const std::string& value);
     /// Was Build() called? @return true if so.
     bool IsBuilt() const;
-    /// Append a flow control to every port's chain.
+    /// Append a flow control to every port's chain, of links that are added later.
     /// @param type TypeId name.
     void AddFlowControl(const std::string& type);
-    /// Add an agent to every switch.
+    /// Add an agent to every switch that is added later.
     /// @param type TypeId name.
     void AddAgent(const std::string& type);
-    /// Add an agent to every host.
+    /// Add an agent to every host that is added later.
     /// @param type TypeId name.
     void AddHostAgent(const std::string& type);
     /// Set the policy that chooses among equal-cost next hops at every switch; ECMP by default.
@@ -250,15 +250,24 @@ class Fabric : public Object
         uint16_t portB; //!< its port
     };
 
+    /// Refuse event loops that divide a network into processes.
     void CheckSimulator() const;
     std::string FindObstacle() const;
+    /// Name the ports of links between the same two nodes apart, see FindPort.
     void NameParallelLinks();
+    /// Add a node of either kind; its number is the next one.
     void AddNode(const std::string& name, Ptr<FabricNode> node, bool isSwitch);
+    /// A port with its chain, as is set now.
     Ptr<Port> MakePort();
+    /// A link fails or recovers, at both ends.
     void SetLink(uint32_t link, bool up);
+    /// Links have changed: each switch adopts the new shortest paths after its RouteDelay.
     void UpdateRoutes();
+    /// A switch adopts a table; the last one of an instant tells of it.
     void Adopt(uint32_t node, const Routes::Table& table);
+    /// A diversion begins.
     void Divert(uint32_t node, uint32_t dst, uint16_t port);
+    /// A diversion ends.
     void Restore(uint32_t node, uint32_t dst);
 
     TypeSettings m_types;                                      //!< attributes of new objects

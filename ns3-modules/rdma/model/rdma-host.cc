@@ -138,6 +138,7 @@ Host::ConnectSource()
         m_pipeline = std::make_unique<SendPipeline>(*this, port, interval);
         m_source = m_pipeline.get();
     }
+    // Then an answer joins the egress in the event that makes it.
     m_direct = !m_pipeline && m_latency.IsZero() && m_ackDelay.IsZero() && m_cnpDelay.IsZero();
     UpdateTaking();
     port.GetEgress().AddSource(m_source);
@@ -167,6 +168,8 @@ void
 Host::SetCell(uint16_t cell)
 {
     FabricNode::SetCell(cell);
+    // Of the same instant: what arrives comes before answers, and these before flows whose time has
+    // come. A further kind goes last, or the ties of all others are decided otherwise.
     uint16_t kind = 0;
     m_inbound.SetPlace(PlaceOf(kind++));
     m_served.SetPlace(PlaceOf(kind++));
@@ -280,6 +283,7 @@ Host::List(SendQueue& queue, int64_t now)
         PushReady(queue, now);
         return;
     }
+    // An entry of m_timed stays when the flow gets an earlier one: timedAt tells which one counts.
     if (earliest == NEVER || earliest >= queue.GetListing().timedAt)
     {
         return;
@@ -312,7 +316,7 @@ Host::Timer()
     const int64_t now = NowPs();
     if (m_timerAt > now)
     {
-        return;
+        return; // an earlier timer has done its work
     }
     m_timerAt = NEVER;
     while (!m_timed.empty() && m_timed.top().time <= now)
@@ -320,6 +324,7 @@ Host::Timer()
         const Timed timed = m_timed.top();
         m_timed.pop();
         SendQueue::Listing& listing = timed.queue->GetListing();
+        // It may have an earlier entry, or have moved to another host.
         if (listing.timedAt == timed.time && timed.queue->GetHost() == this)
         {
             listing.timedAt = NEVER;
@@ -374,6 +379,7 @@ Host::Pull(uint8_t cls)
         {
             frame = flow.MakeNext(now);
         }
+        // It stays first for the rest of its burst, or goes to the end of the line.
         if (frame && served + frame->bytes < m_queuePairBurst && flow.CanSend(now) &&
             flow.GetEarliest(now) <= now)
         {
@@ -444,6 +450,8 @@ void
 Host::Accept(Frame* frame)
 {
     lossless::Port& ingress = *m_ports.front();
+    // Answers and signals are taken at once: they use no buffer, and flow controls do not see them.
+    // Data that came while the rate was limited are drained first (m_serving).
     const bool payload = frame->kind == FrameKind::DATA || frame->kind == FrameKind::PACKET;
     if (payload && (m_takesTime || m_serving))
     {
@@ -486,6 +494,7 @@ Host::GetTakingRate(const Frame& frame) const
     constexpr uint64_t PS_BITS = 8'000'000'000'000ULL;
     const auto interval = static_cast<uint64_t>(m_receiveInterval.GetTimeStep());
     const uint64_t rate = m_receiveRate ? m_receiveRate : m_ports.front()->GetRate();
+    // At least 1 bit/s: 0 would be no rate at all.
     return interval ? std::min(rate, std::max<uint64_t>(frame.bytes * PS_BITS / interval, 1))
                     : rate;
 }
@@ -496,7 +505,7 @@ Host::Served()
     Frame* frame = m_received.Pop();
     m_serving = false;
     m_nextTake = NowPs() + m_receiveInterval.GetTimeStep();
-    ReleaseHere(frame);
+    ReleaseHere(frame); // first: what Process sends finds the buffer without it
     Process(frame);
     ServeNext();
 }
@@ -733,6 +742,7 @@ void
 Host::NotifyLeft(const Frame& frame)
 {
     SendQueue& queue = (*m_queuePairs)[frame.flow]->GetSendQueue();
+    // What its rate would have allowed while the class was held back is forfeited.
     const int64_t held = m_ports.front()->GetEgress().GetHolds().GetHeldUntil(frame.cls);
     queue.NotifyLeft(frame, held, NowPs());
     queue.GetHost()->Activate(queue); // it may have moved

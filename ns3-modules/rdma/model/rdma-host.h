@@ -172,13 +172,21 @@ class Host : public QueuePairOwner, public lossless::FrameSource
     SendQueue* Unpark(uint16_t egressQueue);
     /// A flow that is in no line waits for its turn, or for its time.
     void List(SendQueue& queue, int64_t now);
+    /// Flows whose time has come wait for their turn.
     void Timer();
+    /// An answer has crossed the NIC.
     void LeaveOutbound(lossless::Frame* frame);
+    /// A frame has crossed the NIC: process it, or let it wait if something limits the rate.
     void Accept(lossless::Frame* frame);
+    /// Give a frame to whom it is for; here it ends.
     void Process(lossless::Frame* frame);
+    /// Start to drain the first frame that waits, unless one is being drained.
     void ServeNext();
+    /// A frame has been drained.
     void Served();
+    /// Set m_takesTime.
     void UpdateTaking();
+    /// The rate at which it drains frames of a size (bit/s): the lower one of both limits.
     uint64_t GetTakingRate(const lossless::Frame& frame) const;
 
     const std::vector<Ptr<QueuePair>>* m_queuePairs{nullptr}; //!< by flow

@@ -239,11 +239,13 @@ class Egress
   private:
     class OwnQueues;
 
+    /// The classes of which a source should create a frame.
     uint32_t Wanted() const
     {
         return HasSelectors() ? m_offered : m_offered & ~m_ready.GetFilled();
     }
 
+    /// The queue length of a class has changed.
     void TellTrace(uint8_t cls) const
     {
         if (!m_trace.IsEmpty())
@@ -252,14 +254,18 @@ class Egress
         }
     }
 
+    /// The line is no longer idle, whoever kept it so.
     void EndWithheld();
+    /// Do all gates let the head of a queue pass? If not, m_wakeTime learns when.
     bool MayGo(uint16_t queue, int64_t now);
+    /// The queue of a class that may send, or -1.
     int SelectOf(uint8_t cls, uint32_t mask, int64_t now);
     /// The queue of the class that lacks its minimum first, or -1.
     template <class F>
     int SelectAssured(uint32_t classes, F selectOf) const;
     /// The member of the chain with queues of its own, or null.
     QueueSelector* FindOwner() const;
+    /// The own queues of a queue's class. Precondition: it has some.
     OwnQueues& OwnOf(uint16_t queue) const;
     /// The length of a queue has changed.
     void NoteFrames(uint16_t queue, int64_t bytes);
@@ -269,6 +275,7 @@ class Egress
     void NoteBlock(uint16_t queue, bool on);
     /// Notify the observer that a class is held, or no longer is.
     void TellHeld(uint8_t cls, bool wasHeld) const;
+    /// Tell the observer that what is held back may be so for other reasons.
     void NotifyChange() const;
 
     // Accessed for every transmitted frame, kept in few cache lines

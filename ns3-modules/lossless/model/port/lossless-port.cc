@@ -207,7 +207,8 @@ Port::KeepLossless(uint32_t classes)
 void
 Port::SetCell(uint16_t cell)
 {
-    // Of the same instant: what arrives comes before what leaves.
+    // Of the same instant: what arrives comes before what leaves. A further kind goes last, or the
+    // ties of all others are decided otherwise.
     uint16_t kind = 0;
     const auto next = [&]() { return eventloop::Place(cell, m_node->GetId(), m_index, kind++); };
     m_inbound.SetPlace(next());
@@ -286,6 +287,7 @@ Port::GetService() const
     service.classes = m_classService;
     service.overhead = m_overhead;
     const bool isFifo = m_queueService == QueueService::FIFO;
+    // One for each ingress port, and one for frames made here, which have none.
     service.lanes = static_cast<uint16_t>(isFifo ? 1 : m_node->GetNPorts() + 1);
     const auto where = [this]() {
         return m_node->GetName() + " port to " + GetNeighbourName() + ": ";
@@ -369,6 +371,7 @@ Port::Launch(Frame* frame, Way way)
     ++m_counters.controlOut;
     if (way == Way::IDEAL)
     {
+        // Obeyed as late as any other: it only saves the wire.
         m_idealOutbound.Send(m_delay + m_peer->m_controlDelayPs, frame);
         return;
     }
@@ -380,6 +383,7 @@ Port::Launch(Frame* frame, Way way)
 bool
 Port::Insert(uint32_t bytes)
 {
+    // On an idle line it delays nothing, not even what is sent next (idealised).
     m_inserted += m_busy ? bytes : 0;
     return !m_errors || !m_errors->Damages(bytes);
 }
@@ -433,6 +437,7 @@ Port::SetUp(bool up)
     m_up = up;
     if (!up)
     {
+        // What this end has sent is on its way to the other end, which loses it.
         // A control frame that has arrived but not yet taken effect is lost with the link, too: a
         // pause that took effect afterwards would never end.
         const auto lose = [](Frame& frame) { frame.lost = true; };
@@ -466,6 +471,7 @@ Port::TransmitNext()
     }
     if (m_retry) [[unlikely]]
     {
+        // A PAUSE that is not protected passes repeats, as headroom is measured without them.
         const bool passes = !m_macQueue.IsEmpty() && !m_retry->Protects(*m_macQueue.Head());
         if (const auto next = m_retry->GetRepeat(); next.bytes > 0 && !passes)
         {
@@ -522,6 +528,7 @@ Port::WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const
     {
         return; // switches write telemetry, senders do not
     }
+    // Both counts are without this frame: it has left its queue, and Transmit has yet to count it.
     Telemetry& stack = *frame.telemetry;
     if (stack.hops == stack.room)
     {
@@ -536,6 +543,7 @@ Port::WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const
 void
 Port::Wake()
 {
+    // An earlier wake does not end a later one: that comes, too, and only looks again.
     if (m_wakeAt <= NowPs())
     {
         m_wakeAt = NEVER;
@@ -559,6 +567,7 @@ Port::Transmit(Frame* frame)
         frame->paced = false;
         m_node->NotifyLeft(*frame); // may Kick: the port is already busy
     }
+    // Drawn also for a protected frame, whose retry learns now what the peer will find.
     const LinkErrors::Fate fate = DrawFate(frame->bytes);
     const bool isProtected = m_retry && m_retry->Protects(*frame);
     if (fate != LinkErrors::Fate::GOOD && !isProtected) [[unlikely]]
@@ -642,7 +651,7 @@ Port::Arrive(Frame* frame)
     }
     if (frame->lost)
     {
-        frame->ingress = m_index;
+        frame->ingress = m_index; // names this port in the trace of drops
         m_node->Drop(frame, frame->corrupted ? DropCause::CORRUPTED : DropCause::LINK_DOWN);
         return;
     }
@@ -713,6 +722,7 @@ Port::NoteModelChange() const
 void
 Port::TellReceived(Frame& frame, int64_t queueBytes) const
 {
+    // Its class is still that of its group: it gets its egress class after it has been charged.
     m_ingressTrace(*this, frame.cls, queueBytes);
     m_chain.NotifyReceived(frame, queueBytes);
 }
@@ -758,7 +768,7 @@ Port::GetNeighbourName() const
         if (m_node->GetPort(index).GetPeerId() == GetPeerId())
         {
             ++links;
-            place += index <= m_index;
+            place += index <= m_index; // ports are in the order of links, at either end
         }
     }
     const std::string& name = m_peer->GetNode().GetName();

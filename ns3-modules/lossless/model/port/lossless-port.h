@@ -392,23 +392,42 @@ class Port : public LinkEnd
         IDEAL, ///< without using the wire
     };
 
+    /// How attributes let its queues be served; throws if they contradict each other or the link.
     Egress::Service GetService() const;
+    /// For paths of ns3::Config: the length of FlowControlList.
     std::size_t GetNFlowControls() const;
+    /// For paths of ns3::Config: an element of FlowControlList.
     Ptr<FlowControl> GetFlowControl(std::size_t place) const;
+    /// Send a control frame; a link that is down takes none.
     void Launch(Frame* frame, Way way);
+    /// Send what comes next: a repeat, a MAC frame, one of the control queue, one of the egress.
+    /// Precondition: not busy.
     void TransmitNext();
+    /// Start a transmission, of a frame that is in no queue any more.
     void Transmit(Frame* frame);
+    /// Start to repeat a frame: its bytes have left the buffer before.
     void Repeat(LinkRetry::Repeat next);
+    /// The wire is busy for a time; null: nothing arrives.
     void PutOnWire(Frame* frame, int64_t time);
+    /// What the link does to a frame.
     LinkErrors::Fate DrawFate(uint32_t bytes) const;
+    /// The time of bytes on the wire, and of the messages inserted before them.
     int64_t TakeTimeOf(int64_t wire);
+    /// The last bit has left: release the frame, send the next one.
     void TransmitEnd();
+    /// The last bit has arrived.
     void Arrive(Frame* frame);
+    /// A time has come for which a queue waited.
     void Wake();
+    /// The bytes of the frame in transmission leave the buffer, once.
     void ReleaseDeparture();
+    /// A control frame takes effect, ControlDelay after it has arrived.
     void Obey(Frame* frame);
+    /// Add this hop to the telemetry of a frame that has left its queue.
     void WriteTelemetry(const Frame& frame, int64_t queueBytes, int64_t now) const;
+    /// NotifyReceived, where somebody listens.
     void TellReceived(Frame& frame, int64_t queueBytes) const;
+    /// NotifyReleased, where somebody listens.
     void TellReleased(const Departure& departure, int64_t queueBytes) const;
 
     /// Call a function with each frame that is kept to be repeated.
@@ -427,6 +446,7 @@ class Port : public LinkEnd
     using IdealWire = EventStream<Port, Frame, &Port::Obey>;
     using IdealOutlet = EventOutlet<Port, Frame, &Port::Obey>;
 
+    /// Does anybody listen to the ingress accounting? Asked for each frame, before a call.
     bool IsIngressWatched() const
     {
         return m_chain.CountsBytes() || !m_ingressTrace.IsEmpty();
