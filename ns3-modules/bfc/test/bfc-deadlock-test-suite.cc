@@ -18,12 +18,8 @@ namespace bfc
 namespace tests
 {
 
-/**
- * @brief Few queues and low thresholds; queues or flows are named, some of them by mistake.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// Few queues and low thresholds; queues or flows are named, some of them by mistake.
+/// @param fabric the network. @param upTo draws a number.
 static void
 SetUpBfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -42,10 +38,8 @@ SetUpBfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
     fabric.SetAttribute(bfc, "ResumesPerHrtt", std::to_string(upTo(1)));
 }
 
-/**
- * @ingroup bfc-tests
- * @brief Tests of the oracle with Bfc.
- */
+/// @ingroup bfc-tests
+/// @brief Tests of the oracle with Bfc.
 class DeadlockTestSuite : public TestSuite
 {
   public:
@@ -61,10 +55,8 @@ class DeadlockTestSuite : public TestSuite
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
 
-/**
- * @ingroup bfc-tests
- * @brief The proof of what is named as stuck.
- */
+/// @ingroup bfc-tests
+/// @brief The proof of what is named as stuck.
 class DeadlockProofSuite : public TestSuite
 {
   public:

@@ -50,12 +50,7 @@ FirstByte()
     return FramePool::ReserveSchemeBytes("bfc", 4);
 }
 
-/**
- * @brief The content of a control frame.
- *
- * @param control it
- * @return bits of the segment
- */
+/// The content of a control frame. @param control it. @return bits of the segment.
 static Bits
 BitsOf(const ControlFrame& control)
 {
@@ -64,18 +59,12 @@ BitsOf(const ControlFrame& control)
     return message.bits;
 }
 
-/**
- * @ingroup bfc-tests
- * @brief Records the messages of the other end of the link, or, before a Bfc, loses some of them.
- */
+/// @ingroup bfc-tests
+/// @brief Records the messages of the other end of the link, or, before a Bfc, loses some of them.
 class Listener : public lossless::FlowControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::bfc::tests::Listener")
@@ -98,20 +87,14 @@ class Listener : public lossless::FlowControl
 
 NS_OBJECT_ENSURE_REGISTERED(Listener);
 
-/**
- * @ingroup bfc-tests
- * @brief Sees frames join and leave the queues of a port, after Bfc has.
- */
+/// @ingroup bfc-tests
+/// @brief Sees frames join and leave the queues of a port, after Bfc has.
 class Watcher : public lossless::FlowControl,
                 public lossless::QueueSelector,
                 public lossless::SentListener
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::bfc::tests::Watcher")
@@ -147,19 +130,12 @@ class Watcher : public lossless::FlowControl,
 
 NS_OBJECT_ENSURE_REGISTERED(Watcher);
 
-/**
- * @brief A switch with ports that frames come in by, and a last one that they leave by.
- *
- * Frames are put into the last one's queues at once. Links have 10 Gb/s and a delay of 1 us.
- */
+/// A switch with ports that frames come in by, and a last one that they leave by.
+///
+/// Frames are put into the last one's queues at once. Links have 10 Gb/s and a delay of 1 us.
 struct Bench
 {
-    /**
-     * @brief Make it.
-     *
-     * @param factory makes Bfc
-     * @param ingresses ports that frames come in by
-     */
+    /// Make it. @param factory makes Bfc. @param ingresses ports that frames come in by.
     Bench(ObjectFactory factory, uint16_t ingresses)
         : hub(CreateObject<lossless::tests::TestNode>(0U))
     {
@@ -215,14 +191,9 @@ struct Bench
         return hub->GetPort(static_cast<uint16_t>(ends.size() - 1));
     }
 
-    /**
-     * @brief Let a frame join.
-     *
-     * @param flow its flow
-     * @param bytes its size
-     * @param ingress port it came in by
-     * @param from queue it came from there, 1 the first own one
-     */
+    /// Let a frame join.
+    /// @param flow its flow. @param bytes its size. @param ingress port it came in by. @param from
+    /// queue it came from there, 1 the first own one.
     void Join(uint32_t flow, uint16_t bytes, uint16_t ingress, uint8_t from)
     {
         Frame* frame = FramePool::Take();
@@ -234,11 +205,7 @@ struct Bench
         Egress().Enqueue(frame);
     }
 
-    /**
-     * @brief Let the port hear a pause.
-     *
-     * @param bits of the only segment
-     */
+    /// Let the port hear a pause. @param bits of the only segment
     void Hear(const Bits& bits) const
     {
         ControlFrame control;
@@ -246,11 +213,7 @@ struct Bench
         schemes.back()->ReceiveControl(control);
     }
 
-    /**
-     * @brief How many queues the last port gave to a flow while another had them.
-     *
-     * @return count
-     */
+    /// How many queues the last port gave to a flow while another had them. @return count
     double CountShared() const
     {
         lossless::Summary numbers;
@@ -267,13 +230,8 @@ struct Bench
     Ptr<Watcher> watcher;                             //!< of the last port
 };
 
-/**
- * @brief Bfc with one segment, queues by their numbers, and no repeats.
- *
- * @param queues how many
- * @param interval of pauses
- * @return factory
- */
+/// Bfc with one segment, queues by their numbers, and no repeats.
+/// @param queues how many. @param interval of pauses. @return factory.
 static ObjectFactory
 Make(uint32_t queues, const std::string& interval)
 {
@@ -286,10 +244,8 @@ Make(uint32_t queues, const std::string& interval)
     return factory;
 }
 
-/**
- * @ingroup bfc-tests
- * @brief Numbers that can be checked with a pencil.
- */
+/// @ingroup bfc-tests
+/// @brief Numbers that can be checked with a pencil.
 class HandTest : public TestCase
 {
   public:
@@ -303,12 +259,7 @@ class HandTest : public TestCase
     /// A pause or a resume: when it takes effect, and the first 16 bits.
     using Said = std::vector<std::pair<int64_t, uint32_t>>;
 
-    /**
-     * @brief What an end has heard.
-     *
-     * @param listener there
-     * @return time and bits
-     */
+    /// What an end has heard. @param listener there. @return time and bits.
     static Said Heard(const Listener& listener)
     {
         Said said;
@@ -385,10 +336,8 @@ class HandTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief A port of a switch against a model with sets and maps.
- */
+/// @ingroup bfc-tests
+/// @brief A port of a switch against a model with sets and maps.
 class ModelTest : public TestCase
 {
   public:
@@ -523,12 +472,7 @@ class ModelTest : public TestCase
         NS_TEST_ASSERT_MSG_GT(m_full, 200, "some without a free one");
     }
 
-    /**
-     * @brief Is a queue paused?
-     *
-     * @param place its place
-     * @return true if so
-     */
+    /// Is a queue paused? @param place its place. @return true if so.
     bool IsHeld(uint32_t place) const
     {
         if (!m_flowsAreNamed)
@@ -538,23 +482,13 @@ class ModelTest : public TestCase
         return !m_waiting[place].empty() && m_heard.Contains(m_waiting[place].front().flow);
     }
 
-    /**
-     * @brief Does a flow hold or keep a queue?
-     *
-     * @param flow it
-     * @return true if so
-     */
+    /// Does a flow hold or keep a queue? @param flow it. @return true if so.
     bool IsAssigned(const Flow& flow) const
     {
         return flow.place >= 0 && (flow.frames > 0 || NowPs() - flow.last <= m_sticky);
     }
 
-    /**
-     * @brief A frame has joined.
-     *
-     * @param queue where
-     * @param frame it
-     */
+    /// A frame has joined. @param queue where. @param frame it.
     void Joined(uint16_t queue, const Frame& frame)
     {
         const uint32_t place = queue / N_CLASSES - 1U;
@@ -606,12 +540,7 @@ class ModelTest : public TestCase
         }
     }
 
-    /**
-     * @brief A frame begins to go.
-     *
-     * @param queue from where
-     * @param frame it
-     */
+    /// A frame begins to go. @param queue from where. @param frame it.
     void Sent(uint16_t queue, const Frame& frame)
     {
         const uint32_t place = queue / N_CLASSES - 1U;
@@ -633,11 +562,7 @@ class ModelTest : public TestCase
         }
     }
 
-    /**
-     * @brief Record what a port should send now.
-     *
-     * @param ingress port
-     */
+    /// Record what a port should send now. @param ingress port
     void NoteState(uint16_t ingress)
     {
         NameFilter filter;
@@ -678,10 +603,8 @@ class ModelTest : public TestCase
     uint64_t m_sharedEmptyInAll{0};                       //!< of all rounds
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Resumes of a queue that many names share.
- */
+/// @ingroup bfc-tests
+/// @brief Resumes of a queue that many names share.
 class ResumeTest : public TestCase
 {
   public:
@@ -746,10 +669,8 @@ class ResumeTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Frames that a cure takes out of a queue whose flows are paused one by one.
- */
+/// @ingroup bfc-tests
+/// @brief Frames that a cure takes out of a queue whose flows are paused one by one.
 class TakenTest : public TestCase
 {
   public:
@@ -768,11 +689,8 @@ class TakenTest : public TestCase
         REDIRECT, ///< the same, which join another port
     };
 
-    /**
-     * @brief Flows 1 and 2 share a queue; 1 is paused, its frames are taken at 10 us.
-     *
-     * @param how they are taken
-     */
+    /// Flows 1 and 2 share a queue; 1 is paused, its frames are taken at 10 us.
+    /// @param how they are taken
     void Take(How how)
     {
         ObjectFactory factory = Make(1, "0s");
@@ -835,12 +753,8 @@ class TakenTest : public TestCase
     }
 };
 
-/**
- * @brief Put nodes and links into a run.
- *
- * @param sim the run
- * @param kinds of the nodes: 0 a host, 1 a switch
- */
+/// Put nodes and links into a run.
+/// @param sim the run. @param kinds of the nodes: 0 a host, 1 a switch.
 static void
 AddNodes(facade::Simulation& sim, const std::vector<uint8_t>& kinds)
 {
@@ -856,12 +770,7 @@ AddNodes(facade::Simulation& sim, const std::vector<uint8_t>& kinds)
     sim.SetAttribute("ns3::rdma::QueuePair", "Timeout", "1s");
 }
 
-/**
- * @brief The numbers of a run that has ended.
- *
- * @param sim the run
- * @return number by name
- */
+/// The numbers of a run that has ended. @param sim the run. @return number by name.
 static std::map<std::string, double>
 Numbers(facade::Simulation& sim)
 {
@@ -869,10 +778,8 @@ Numbers(facade::Simulation& sim)
     return {numbers.begin(), numbers.end()};
 }
 
-/**
- * @ingroup bfc-tests
- * @brief One flow from a fast link into a slow one.
- */
+/// @ingroup bfc-tests
+/// @brief One flow from a fast link into a slow one.
 class AloneTest : public TestCase
 {
   public:
@@ -936,10 +843,8 @@ class AloneTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Random networks with random flows, and lost control frames.
- */
+/// @ingroup bfc-tests
+/// @brief Random networks with random flows, and lost control frames.
 class NetworkTest : public TestCase
 {
   public:
@@ -1035,10 +940,8 @@ class NetworkTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief What is refused.
- */
+/// @ingroup bfc-tests
+/// @brief What is refused.
 class RefusalTest : public TestCase
 {
   public:
@@ -1086,10 +989,8 @@ class RefusalTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Tests of Bfc.
- */
+/// @ingroup bfc-tests
+/// @brief Tests of Bfc.
 class FlowControlTestSuite : public TestSuite
 {
   public:

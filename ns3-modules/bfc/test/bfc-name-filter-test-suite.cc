@@ -29,10 +29,8 @@ namespace bfc
 namespace tests
 {
 
-/**
- * @ingroup bfc-tests
- * @brief Random names come and go.
- */
+/// @ingroup bfc-tests
+/// @brief Random names come and go.
 class MembersTest : public TestCase
 {
   public:
@@ -43,13 +41,8 @@ class MembersTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Segments in which two filters differ.
-     *
-     * @param a one
-     * @param b the other
-     * @return bit s: segment s
-     */
+    /// Segments in which two filters differ.
+    /// @param a one. @param b the other. @return bit s: segment s.
     static uint32_t Differ(const NameFilter& a, const NameFilter& b)
     {
         uint32_t differ = 0;
@@ -135,10 +128,8 @@ class MembersTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Names that are found by mistake.
- */
+/// @ingroup bfc-tests
+/// @brief Names that are found by mistake.
 class MistakesTest : public TestCase
 {
   public:
@@ -207,10 +198,8 @@ class MistakesTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Control frames as bytes.
- */
+/// @ingroup bfc-tests
+/// @brief Control frames as bytes.
 class MessageTest : public TestCase
 {
   public:
@@ -262,10 +251,8 @@ class MessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief N_active against a set of queues.
- */
+/// @ingroup bfc-tests
+/// @brief N_active against a set of queues.
 class ActiveSchedulerTest : public TestCase, public lossless::QueueScheduler::Heads
 {
   public:
@@ -313,10 +300,8 @@ class ActiveSchedulerTest : public TestCase, public lossless::QueueScheduler::He
     }
 };
 
-/**
- * @ingroup bfc-tests
- * @brief Tests of NameFilter, Message and ActiveScheduler.
- */
+/// @ingroup bfc-tests
+/// @brief Tests of NameFilter, Message and ActiveScheduler.
 class NameFilterTestSuite : public TestSuite
 {
   public:

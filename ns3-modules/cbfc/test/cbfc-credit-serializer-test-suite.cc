@@ -21,10 +21,8 @@ namespace cbfc
 namespace tests
 {
 
-/**
- * @ingroup cbfc-tests
- * @brief A credit message byte by byte.
- */
+/// @ingroup cbfc-tests
+/// @brief A credit message byte by byte.
 class CreditSerializerTest : public TestCase
 {
   public:
@@ -58,10 +56,8 @@ class CreditSerializerTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief Tests of CreditSerializer.
- */
+/// @ingroup cbfc-tests
+/// @brief Tests of CreditSerializer.
 class CreditSerializerTestSuite : public TestSuite
 {
   public:

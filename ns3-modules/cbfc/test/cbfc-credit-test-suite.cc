@@ -29,12 +29,7 @@ namespace cbfc
 namespace tests
 {
 
-/**
- * @brief The summary of a run by name.
- *
- * @param sim the run
- * @return numbers
- */
+/// The summary of a run by name. @param sim the run. @return numbers.
 std::map<std::string, double>
 Summary(const facade::Simulation& sim)
 {
@@ -42,12 +37,7 @@ Summary(const facade::Simulation& sim)
     return {pairs.begin(), pairs.end()};
 }
 
-/**
- * @brief Names of nodes that no test reads.
- *
- * @param n how many
- * @return one a line
- */
+/// Names of nodes that no test reads. @param n how many. @return one a line.
 std::string
 Names(std::size_t n)
 {
@@ -59,11 +49,9 @@ Names(std::size_t n)
     return names;
 }
 
-/**
- * @ingroup cbfc-tests
- * @brief A flow control before Credit in every chain: it keeps books of its own of what came, is
- * held and went, writes down every credit message, and may lose some.
- */
+/// @ingroup cbfc-tests
+/// @brief A flow control before Credit in every chain: it keeps books of its own of what came, is
+/// held and went, writes down every credit message, and may lose some.
 class Auditor : public lossless::FlowControl,
                 public lossless::ByteObserver,
                 public lossless::SentListener
@@ -91,11 +79,7 @@ class Auditor : public lossless::FlowControl,
         uint32_t recipient; //!< blocks that the port which got it has received
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::cbfc::tests::Auditor")
@@ -105,12 +89,8 @@ class Auditor : public lossless::FlowControl,
         return tid;
     }
 
-    /**
-     * @brief Put one before the chain of every port, and forget what others saw.
-     *
-     * @param sim the run
-     * @param choose says whether to lose a credit message
-     */
+    /// Put one before the chain of every port, and forget what others saw.
+    /// @param sim the run. @param choose says whether to lose a credit message.
     static void Install(facade::Simulation& sim, std::function<bool()> choose = {})
     {
         g_books.clear();
@@ -169,12 +149,7 @@ class Auditor : public lossless::FlowControl,
         g_books; //!< by node, neighbour and class
 
   private:
-    /**
-     * @brief The books of this port.
-     *
-     * @param cls class
-     * @return books
-     */
+    /// The books of this port. @param cls class. @return books.
     Books& Mine(uint8_t cls) const
     {
         return g_books[{m_port->GetNodeId(), m_port->GetPeerId(), cls}];
@@ -188,18 +163,12 @@ uint64_t Auditor::g_lost = 0;
 std::function<bool()> Auditor::g_choose;
 std::map<std::tuple<uint32_t, uint32_t, uint8_t>, Auditor::Books> Auditor::g_books;
 
-/**
- * @ingroup cbfc-tests
- * @brief A switch agent that loses data frames on the wire behind its switch, as bit errors do.
- */
+/// @ingroup cbfc-tests
+/// @brief A switch agent that loses data frames on the wire behind its switch, as bit errors do.
 class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::cbfc::tests::Eraser")
@@ -227,11 +196,8 @@ NS_OBJECT_ENSURE_REGISTERED(Eraser);
 std::function<bool()> Eraser::g_choose;
 uint64_t Eraser::g_blocks = 0;
 
-/**
- * @brief Refuse every byte beyond what is promised: no shared buffer would hide a broken promise.
- *
- * @param sim the run, before it is built
- */
+/// Refuse every byte beyond what is promised: no shared buffer would hide a broken promise.
+/// @param sim the run, before it is built
 void
 HaveOnlyWhatIsPromised(facade::Simulation& sim)
 {
@@ -244,11 +210,7 @@ HaveOnlyWhatIsPromised(facade::Simulation& sim)
 class Star
 {
   public:
-    /**
-     * @brief Promise a buffer, and have no more.
-     *
-     * @param buffer bytes
-     */
+    /// Promise a buffer, and have no more. @param buffer bytes
     explicit Star(int64_t buffer)
     {
         Set("Buffer", std::to_string(buffer));
@@ -256,23 +218,14 @@ class Star
         sim.SetAttribute("ns3::lossless::SharedBuffer", "LosslessClasses", "40"); // 3 and 5
     }
 
-    /**
-     * @brief Set an attribute of Credit.
-     *
-     * @param name attribute
-     * @param value in ns-3's spelling
-     */
+    /// Set an attribute of Credit. @param name attribute. @param value in ns-3's spelling.
     void Set(const std::string& name, const std::string& value)
     {
         sim.SetAttribute("ns3::cbfc::Credit", name, value);
     }
 
-    /**
-     * @brief Add hosts 0 .. n - 1 and switch n; attributes and agents are set before.
-     *
-     * @param hosts how many
-     * @param next flow control after Credit in the chain, if any
-     */
+    /// Add hosts 0 .. n - 1 and switch n; attributes and agents are set before.
+    /// @param hosts how many. @param next flow control after Credit in the chain, if any.
     void Nodes(uint32_t hosts, const std::string& next = "")
     {
         sim.AddFlowControl("ns3::cbfc::Credit");
@@ -291,14 +244,8 @@ class Star
         }
     }
 
-    /**
-     * @brief Add a flow.
-     *
-     * @param src host
-     * @param dst host
-     * @param bytes size; 0: endless
-     * @param cls class
-     */
+    /// Add a flow.
+    /// @param src host. @param dst host. @param bytes size; 0: endless. @param cls class.
     void Flow(uint32_t src, uint32_t dst, uint64_t bytes, uint8_t cls = 3)
     {
         const int64_t start = 0;
@@ -310,10 +257,8 @@ class Star
     facade::Simulation sim{1}; //!< the run
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief The content of messages, against the test's own accounts, and their times.
- */
+/// @ingroup cbfc-tests
+/// @brief The content of messages, against the test's own accounts, and their times.
 class MessageTest : public TestCase
 {
   public:
@@ -406,10 +351,8 @@ class MessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief Lost data frames and lost credit messages cost no credit for ever.
- */
+/// @ingroup cbfc-tests
+/// @brief Lost data frames and lost credit messages cost no credit for ever.
 class ResyncTest : public TestCase
 {
   public:
@@ -457,10 +400,8 @@ class ResyncTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief Counters of 12 bits, as InfiniBand's, do what those of 32 bits do.
- */
+/// @ingroup cbfc-tests
+/// @brief Counters of 12 bits, as InfiniBand's, do what those of 32 bits do.
 class CounterTest : public TestCase
 {
   public:
@@ -505,11 +446,9 @@ class CounterTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief Random stars: no queue holds more than was promised, all flows finish, a failing link does
- * not eat credit.
- */
+/// @ingroup cbfc-tests
+/// @brief Random stars: no queue holds more than was promised, all flows finish, a failing link
+/// does not eat credit.
 class PromiseTest : public TestCase
 {
   public:
@@ -578,11 +517,9 @@ class PromiseTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief A link of 100 us, 100 Gb/s: what is promised is set aside, no headroom is, and no loss
- * need be allowed; what cannot be held is refused.
- */
+/// @ingroup cbfc-tests
+/// @brief A link of 100 us, 100 Gb/s: what is promised is set aside, no headroom is, and no loss
+/// need be allowed; what cannot be held is refused.
 class LongLinkTest : public TestCase
 {
   public:
@@ -596,14 +533,9 @@ class LongLinkTest : public TestCase
     static constexpr int64_t DELAY = 100'000'000;      //!< of the long link (ps)
     static constexpr int64_t DURATION = 4'000'000'000; //!< of a run (ps)
 
-    /**
-     * @brief h0, s0, the long link, s1, h1; one flow.
-     *
-     * @param sim the run
-     * @param flowControl TypeId name
-     * @param size of the buffers (B), nothing of it for lossy classes
-     * @return what Check says
-     */
+    /// h0, s0, the long link, s1, h1; one flow.
+    /// @param sim the run. @param flowControl TypeId name. @param size of the buffers (B), nothing
+    /// of it for lossy classes. @return what Check says.
     static std::string Build(facade::Simulation& sim, const std::string& flowControl, int64_t size)
     {
         sim.SetAttribute("ns3::lossless::SharedBuffer", "Size", std::to_string(size));
@@ -670,10 +602,8 @@ class LongLinkTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief PFC after Credit in one chain: a port may be paused by both.
- */
+/// @ingroup cbfc-tests
+/// @brief PFC after Credit in one chain: a port may be paused by both.
 class ChainTest : public TestCase
 {
   public:
@@ -689,15 +619,10 @@ class ChainTest : public TestCase
     static constexpr int64_t PAUSE = 67'200;    //!< ps of a PFC frame
     static constexpr int64_t END = 900'000'000; //!< ps a run
 
-    /**
-     * @brief Pause times of a run in which host 0 sends to host 1 across a switch, and host 1
-     * storms.
-     *
-     * @param star the network, of which attributes may be set
-     * @param storms start and end of each (ps)
-     * @param slow rate at which host 1 receives (bit/s); 0: as fast as the link
-     * @return pause time of the switch's port to host 1, and of all ports (ps)
-     */
+    /// Pause times of a run in which host 0 sends to host 1 across a switch, and host 1 storms.
+    /// @param star the network, of which attributes may be set. @param storms start and end of each
+    /// (ps) @param slow rate at which host 1 receives (bit/s); 0: as fast as the link.
+    /// @return pause time of the switch's port to host 1, and of all ports (ps).
     std::pair<int64_t, int64_t> Run(Star& star,
                                     const std::vector<std::pair<int64_t, int64_t>>& storms,
                                     uint64_t slow = 0)
@@ -736,12 +661,8 @@ class ChainTest : public TestCase
         return time;
     }
 
-    /**
-     * @brief Look at the pauses that ports obeyed.
-     *
-     * @param sim the run
-     * @param look called with start, end, node and peer
-     */
+    /// Look at the pauses that ports obeyed.
+    /// @param sim the run. @param look called with start, end, node and peer.
     static void Rows(const facade::Simulation& sim,
                      const std::function<void(int64_t, int64_t, uint32_t, uint32_t)>& look)
     {
@@ -819,11 +740,9 @@ class ChainTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief A ring in which every host sends two hops: CBFC deadlocks, as the GFC paper says, and
- * stays so.
- */
+/// @ingroup cbfc-tests
+/// @brief A ring in which every host sends two hops: CBFC deadlocks, as the GFC paper says, and
+/// stays so.
 class RingTest : public TestCase
 {
   public:
@@ -878,10 +797,8 @@ class RingTest : public TestCase
     }
 };
 
-/**
- * @ingroup cbfc-tests
- * @brief Tests of Credit.
- */
+/// @ingroup cbfc-tests
+/// @brief Tests of Credit.
 class CreditTestSuite : public TestSuite
 {
   public:

@@ -18,12 +18,8 @@ namespace cbfc
 namespace tests
 {
 
-/**
- * @brief Small promises, repeated every few microseconds.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// Small promises, repeated every few microseconds.
+/// @param fabric the network. @param upTo draws a number.
 static void
 SetUpCredit(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -36,10 +32,8 @@ SetUpCredit(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& u
     fabric.SetAttribute(credit, "OnChange", upTo(1) ? "true" : "false");
 }
 
-/**
- * @ingroup cbfc-tests
- * @brief Tests of the oracle with Credit.
- */
+/// @ingroup cbfc-tests
+/// @brief Tests of the oracle with Credit.
 class DeadlockTestSuite : public TestSuite
 {
   public:
@@ -55,10 +49,8 @@ class DeadlockTestSuite : public TestSuite
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
 
-/**
- * @ingroup cbfc-tests
- * @brief The proof of what is named as stuck.
- */
+/// @ingroup cbfc-tests
+/// @brief The proof of what is named as stuck.
 class DeadlockProofSuite : public TestSuite
 {
   public:

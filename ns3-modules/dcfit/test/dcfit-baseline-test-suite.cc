@@ -25,10 +25,8 @@ namespace tests
 
 constexpr int64_t US = 1'000'000; //!< ps
 
-/**
- * @ingroup dcfit-tests
- * @brief One flow to a host that pauses from a time to another: when the watchdog acts and stops.
- */
+/// @ingroup dcfit-tests
+/// @brief One flow to a host that pauses from a time to another: when the watchdog acts and stops.
 class WatchdogTest : public TestCase
 {
   public:
@@ -42,28 +40,17 @@ class WatchdogTest : public TestCase
     static constexpr int64_t DETECTION = 300 * US;   //!< attribute
     static constexpr int64_t RESTORATION = 200 * US; //!< attribute
 
-    /**
-     * @brief A number of the summary at a time, with what happens then.
-     *
-     * @param net the run
-     * @param time ps
-     * @param name of it
-     * @return value
-     */
+    /// A number of the summary at a time, with what happens then.
+    /// @param net the run. @param time ps. @param name of it. @return value.
     static double At(Network& net, int64_t time, const std::string& name)
     {
         net.sim.Run(time + 1);
         return net.Number(name);
     }
 
-    /**
-     * @brief Set up a flow from host 0 to host 1 through switch 2, and a pause.
-     *
-     * @param net where to
-     * @param action of the watchdog
-     * @param begin of the pause (ps)
-     * @param end of it (ps)
-     */
+    /// Set up a flow from host 0 to host 1 through switch 2, and a pause.
+    /// @param net where to. @param action of the watchdog. @param begin of the pause (ps)
+    /// @param end of it (ps).
     static void Set(Network& net, const std::string& action, int64_t begin, int64_t end)
     {
         net.Agent("PfcWatchdog");
@@ -79,12 +66,7 @@ class WatchdogTest : public TestCase
         net.sim.Build();
     }
 
-    /**
-     * @brief The next poll at or after a time.
-     *
-     * @param time ps
-     * @return ps
-     */
+    /// The next poll at or after a time. @param time ps. @return ps.
     static int64_t PollAfter(int64_t time)
     {
         return (time + POLL - 1) / POLL * POLL;
@@ -129,10 +111,8 @@ class WatchdogTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief SONiC's own times: 200 to 400 ms from the beginning of a storm.
- */
+/// @ingroup dcfit-tests
+/// @brief SONiC's own times: 200 to 400 ms from the beginning of a storm.
 class SonicTest : public TestCase
 {
   public:
@@ -161,10 +141,8 @@ class SonicTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief A central controller on a ring.
- */
+/// @ingroup dcfit-tests
+/// @brief A central controller on a ring.
 class ControllerTest : public TestCase
 {
   public:
@@ -228,10 +206,8 @@ class ControllerTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The suite.
- */
+/// @ingroup dcfit-tests
+/// @brief The suite.
 class BaselineTestSuite : public TestSuite
 {
   public:

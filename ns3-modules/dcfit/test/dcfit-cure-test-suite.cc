@@ -32,18 +32,12 @@ namespace tests
 using lossless::Frame;
 using lossless::FramePool;
 
-/**
- * @ingroup dcfit-tests
- * @brief A breaker that breaks on demand.
- */
+/// @ingroup dcfit-tests
+/// @brief A breaker that breaks on demand.
 class HandBreaker : public Breaker
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::dcfit::tests::HandBreaker")
@@ -58,10 +52,8 @@ class HandBreaker : public Breaker
 
 NS_OBJECT_ENSURE_REGISTERED(HandBreaker);
 
-/**
- * @ingroup dcfit-tests
- * @brief Frame by frame: what a cure takes out of a queue.
- */
+/// @ingroup dcfit-tests
+/// @brief Frame by frame: what a cure takes out of a queue.
 class ChoiceTest : public TestCase
 {
   public:
@@ -75,16 +67,10 @@ class ChoiceTest : public TestCase
     static constexpr uint8_t CLS = 3;       //!< of all frames
     static constexpr uint16_t FRAME = 1000; //!< bytes of each
 
-    /**
-     * @brief Twenty frames of ingress 0 and ten of ingress 1 wait for port 2; break it.
-     *
-     * @param order of the cure
-     * @param share of the cure
-     * @param bytes of the cure
-     * @param xon at which ingress 0 resumes (B)
-     * @param cure Drop, or Reroute by port 1
-     * @return which of the frames of ingress 0 are left, by age
-     */
+    /// Twenty frames of ingress 0 and ten of ingress 1 wait for port 2; break it.
+    /// @param order of the cure. @param share of the cure. @param bytes of the cure. @param xon at
+    /// which ingress 0 resumes (B) @param cure Drop, or Reroute by port 1. @return which of the
+    /// frames of ingress 0 are left, by age.
     std::set<uint32_t> Left(const std::string& order,
                             double share,
                             uint32_t bytes,
@@ -171,13 +157,7 @@ class ChoiceTest : public TestCase
         return left;
     }
 
-    /**
-     * @brief Numbers from one to another.
-     *
-     * @param from first
-     * @param to one beyond the last
-     * @return them
-     */
+    /// Numbers from one to another. @param from first. @param to one beyond the last. @return them.
     static std::set<uint32_t> Range(uint32_t from, uint32_t to)
     {
         std::set<uint32_t> range;
@@ -219,10 +199,8 @@ class ChoiceTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Each cure opens the loop of a ring.
- */
+/// @ingroup dcfit-tests
+/// @brief Each cure opens the loop of a ring.
 class OpenTest : public TestCase
 {
   public:
@@ -275,10 +253,8 @@ class OpenTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief A loop of more switches than a notice has hops.
- */
+/// @ingroup dcfit-tests
+/// @brief A loop of more switches than a notice has hops.
 class LongLoopTest : public TestCase
 {
   public:
@@ -309,11 +285,9 @@ class LongLoopTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The initial trigger outside a ring is found and treated, so that the deadlock does not
- * recur.
- */
+/// @ingroup dcfit-tests
+/// @brief The initial trigger outside a ring is found and treated, so that the deadlock does not
+/// recur.
 class HandlingTest : public TestCase
 {
   public:
@@ -324,13 +298,9 @@ class HandlingTest : public TestCase
     }
 
   private:
-    /**
-     * @brief The ring of dcfit-detector's OffLoopTest.
-     *
-     * @param net where to
-     * @param slow rate of the host outside the ring (bit/s), if its link is the slow one
-     * @return what Check and Finish say
-     */
+    /// The ring of dcfit-detector's OffLoopTest.
+    /// @param net where to. @param slow rate of the host outside the ring (bit/s), if its link is
+    /// the slow one. @return what Check and Finish say.
     static std::string Run(Network& net, uint64_t slow)
     {
         constexpr uint64_t CAP = 2'000'000'000;
@@ -384,10 +354,8 @@ class HandlingTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The suite.
- */
+/// @ingroup dcfit-tests
+/// @brief The suite.
 class CureTestSuite : public TestSuite
 {
   public:

@@ -36,21 +36,15 @@ using lossless::FramePool;
 /// Names and values.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-/**
- * @ingroup dcfit-tests
- * @brief One switch with four neighbours, all but the last of them switches with DCFIT, and its
- * agent, which is notified of frames by hand.
- */
+/// @ingroup dcfit-tests
+/// @brief One switch with four neighbours, all but the last of them switches with DCFIT, and its
+/// agent, which is notified of frames by hand.
 class Bench
 {
   public:
     static constexpr uint8_t CLS = 3; //!< class of everything
 
-    /**
-     * @brief Make it.
-     *
-     * @param attributes names and values of Dcfit
-     */
+    /// Make it. @param attributes names and values of Dcfit
     explicit Bench(const Attributes& attributes = {})
     {
         lossless::UsePicoseconds();
@@ -90,23 +84,14 @@ class Bench
         return dynamic_cast<Dcfit&>(*m_fabric->GetNode(0).GetAgents().front());
     }
 
-    /**
-     * @brief A port.
-     *
-     * @param port number
-     * @return it
-     */
+    /// A port. @param port number. @return it.
     lossless::Port& Port(uint16_t port) const
     {
         return m_fabric->GetNode(0).GetPort(port);
     }
 
-    /**
-     * @brief A frame is in the switch; a pause of its ingress would be because of it.
-     *
-     * @param ingress port
-     * @param egress port
-     */
+    /// A frame is in the switch; a pause of its ingress would be because of it.
+    /// @param ingress port. @param egress port.
     void Hold(uint16_t ingress, uint16_t egress)
     {
         Frame* frame = FramePool::Take();
@@ -118,24 +103,15 @@ class Bench
             ->NoteCause(ingress, CLS, egress);
     }
 
-    /**
-     * @brief The switch pauses or resumes the peer of a port, because of the last frame held.
-     *
-     * @param port number
-     * @param on pauses
-     */
+    /// The switch pauses or resumes the peer of a port, because of the last frame held.
+    /// @param port number. @param on pauses.
     void Overflow(uint16_t port, bool on = true)
     {
         Agent().NotifyPauseSent(Port(port), CLS, on);
     }
 
-    /**
-     * @brief The peer of a port pauses or resumes it.
-     *
-     * @param port number
-     * @param message in the frame, or nullptr
-     * @param on paused
-     */
+    /// The peer of a port pauses or resumes it.
+    /// @param port number. @param message in the frame, or nullptr. @param on paused.
     void Pause(uint16_t port, const Message* message, bool on = true)
     {
         ControlFrame control;
@@ -157,13 +133,7 @@ class Bench
         }
     }
 
-    /**
-     * @brief A message comes alone.
-     *
-     * @param port number
-     * @param kind of it
-     * @param message it
-     */
+    /// A message comes alone. @param port number. @param kind of it. @param message it.
     void Alone(uint16_t port, Kind kind, const Message& message)
     {
         ControlFrame control;
@@ -176,12 +146,8 @@ class Bench
         Agent().NotifyControl(Port(port), control);
     }
 
-    /**
-     * @brief The tag of the pause that a port would send now.
-     *
-     * @param port number
-     * @return it; of switch 16383 if there is none
-     */
+    /// The tag of the pause that a port would send now.
+    /// @param port number. @return it; of switch 16383 if there is none.
     Message Tag(uint16_t port) const
     {
         ControlFrame control;
@@ -198,12 +164,7 @@ class Bench
         return message;
     }
 
-    /**
-     * @brief A number of the agent's summary.
-     *
-     * @param name its name
-     * @return value
-     */
+    /// A number of the agent's summary. @param name its name. @return value.
     double Number(const std::string& name) const
     {
         lossless::Summary summary;
@@ -215,10 +176,8 @@ class Bench
     Ptr<lossless::Fabric> m_fabric; //!< all of it
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Who is an initial trigger (section 3.1), and what a pause carries.
- */
+/// @ingroup dcfit-tests
+/// @brief Who is an initial trigger (section 3.1), and what a pause carries.
 class TriggerTest : public TestCase
 {
   public:
@@ -265,10 +224,8 @@ class TriggerTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Forwarding, the loop and the consistency round (section 3.2).
- */
+/// @ingroup dcfit-tests
+/// @brief Forwarding, the loop and the consistency round (section 3.2).
 class RulesTest : public TestCase
 {
   public:
@@ -454,10 +411,8 @@ class RulesTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Memory, against facts: 0.1 KB for 4 ports and 1 KB for 64 (section 5).
- */
+/// @ingroup dcfit-tests
+/// @brief Memory, against facts: 0.1 KB for 4 ports and 1 KB for 64 (section 5).
 class MemoryTest : public TestCase
 {
   public:
@@ -489,10 +444,8 @@ class MemoryTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Numbers of switches: hosts take none.
- */
+/// @ingroup dcfit-tests
+/// @brief Numbers of switches: hosts take none.
 class NumberTest : public TestCase
 {
   public:
@@ -517,10 +470,8 @@ class NumberTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Notices, and what is treated because of them, on one switch.
- */
+/// @ingroup dcfit-tests
+/// @brief Notices, and what is treated because of them, on one switch.
 class TreatmentTest : public TestCase
 {
   public:
@@ -566,11 +517,7 @@ class TreatmentTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(bench.Number("dcfit_messages_sent"), before + 1, "once");
     }
 
-    /**
-     * @brief Let time pass.
-     *
-     * @param ms so long
-     */
+    /// Let time pass. @param ms so long
     static void Wait(int64_t ms)
     {
         Simulator::Stop(MilliSeconds(ms));
@@ -601,14 +548,8 @@ class TreatmentTest : public TestCase
         }
     }
 
-    /**
-     * @brief Frames of a flow come.
-     *
-     * @param bench where
-     * @param flow its number
-     * @param n how many
-     * @return how many are let in
-     */
+    /// Frames of a flow come.
+    /// @param bench where. @param flow its number. @param n how many. @return how many are let in.
     static uint32_t Send(Bench& bench, uint32_t flow, uint32_t n)
     {
         uint32_t passed = 0;
@@ -656,10 +597,8 @@ class TreatmentTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Rings that deadlock: the trigger is on the loop.
- */
+/// @ingroup dcfit-tests
+/// @brief Rings that deadlock: the trigger is on the loop.
 class OnLoopTest : public TestCase
 {
   public:
@@ -700,11 +639,9 @@ class OnLoopTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Two switches that send a destination's frames to each other: the loop leaves each switch
- * by the port it came in by.
- */
+/// @ingroup dcfit-tests
+/// @brief Two switches that send a destination's frames to each other: the loop leaves each switch
+/// by the port it came in by.
 class RoutingLoopTest : public TestCase
 {
   public:
@@ -750,12 +687,10 @@ class RoutingLoopTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief A ring of four switches whose links are 90 % utilised, and outside it a switch that
- * receives more than its host accepts: it pauses the ring again and again until the ring is
- * deadlocked.
- */
+/// @ingroup dcfit-tests
+/// @brief A ring of four switches whose links are 90 % utilised, and outside it a switch that
+/// receives more than its host accepts: it pauses the ring again and again until the ring is
+/// deadlocked.
 class OffLoopTest : public TestCase
 {
   public:
@@ -766,13 +701,8 @@ class OffLoopTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Run it.
-     *
-     * @param net where to
-     * @param cap rate of each flow
-     * @return what Check and Finish say
-     */
+    /// Run it.
+    /// @param net where to. @param cap rate of each flow. @return what Check and Finish say.
     static std::string Run(Network& net, uint64_t cap)
     {
         // hosts 0 to 3 on switches 5 to 8, host 4 on switch 9 next to switch 5
@@ -823,10 +753,8 @@ class OffLoopTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Two flows around a square: a cyclic dependency without a deadlock.
- */
+/// @ingroup dcfit-tests
+/// @brief Two flows around a square: a cyclic dependency without a deadlock.
 class SquareTest : public TestCase
 {
   public:
@@ -865,10 +793,8 @@ class SquareTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Figure 4: two branches bring the same trigger's messages to one switch, without a loop.
- */
+/// @ingroup dcfit-tests
+/// @brief Figure 4: two branches bring the same trigger's messages to one switch, without a loop.
 class DiamondTest : public TestCase
 {
   public:
@@ -906,10 +832,8 @@ class DiamondTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Storms of pauses in a tree, and the loop of a ring that is resumed.
- */
+/// @ingroup dcfit-tests
+/// @brief Storms of pauses in a tree, and the loop of a ring that is resumed.
 class StormTest : public TestCase
 {
   public:
@@ -968,10 +892,8 @@ class StormTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The suite.
- */
+/// @ingroup dcfit-tests
+/// @brief The suite.
 class DetectorTestSuite : public TestSuite
 {
   public:

@@ -26,10 +26,8 @@ namespace dcfit
 namespace tests
 {
 
-/**
- * @ingroup dcfit-tests
- * @brief Every bit of a message is where it belongs.
- */
+/// @ingroup dcfit-tests
+/// @brief Every bit of a message is where it belongs.
 class LayoutTest : public TestCase
 {
   public:
@@ -39,13 +37,8 @@ class LayoutTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A number as a text of bits.
-     *
-     * @param value number
-     * @param bits how many
-     * @return text, most significant first
-     */
+    /// A number as a text of bits.
+    /// @param value number. @param bits how many. @return text, most significant first.
     static std::string Bits(uint32_t value, std::size_t bits)
     {
         return std::bitset<32>(value).to_string().substr(32 - bits);
@@ -76,11 +69,9 @@ class LayoutTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Messages travel in the padding of a PFC frame and leave the fields of IEEE 802.1Qbb
- * unchanged.
- */
+/// @ingroup dcfit-tests
+/// @brief Messages travel in the padding of a PFC frame and leave the fields of IEEE 802.1Qbb
+/// unchanged.
 class PaddingTest : public TestCase
 {
   public:
@@ -153,10 +144,8 @@ class PaddingTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Which of two messages a port remembers.
- */
+/// @ingroup dcfit-tests
+/// @brief Which of two messages a port remembers.
 class OrderTest : public TestCase
 {
   public:
@@ -205,10 +194,8 @@ class OrderTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The promise of Space-Saving, against exact counts.
- */
+/// @ingroup dcfit-tests
+/// @brief The promise of Space-Saving, against exact counts.
 class HeavyHittersTest : public TestCase
 {
   public:
@@ -261,10 +248,8 @@ class HeavyHittersTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief The suite.
- */
+/// @ingroup dcfit-tests
+/// @brief The suite.
 class MessageTestSuite : public TestSuite
 {
   public:

@@ -38,10 +38,8 @@ using lossless::N_CLASSES;
 using lossless::NO_PORT;
 using lossless::NowPs;
 
-/**
- * @ingroup dcfit-tests
- * @brief A buffer that notes what it is asked.
- */
+/// @ingroup dcfit-tests
+/// @brief A buffer that notes what it is asked.
 class AskedBuffer : public lossless::SharedBuffer
 {
   public:
@@ -58,10 +56,8 @@ class AskedBuffer : public lossless::SharedBuffer
     mutable std::map<std::pair<uint8_t, uint16_t>, int64_t> m_rests; //!< last question
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief A node with ports, a map and a buffer, but no links.
- */
+/// @ingroup dcfit-tests
+/// @brief A node with ports, a map and a buffer, but no links.
 class FedNode : public lossless::tests::TestNode
 {
   public:
@@ -84,10 +80,8 @@ class FedNode : public lossless::tests::TestNode
     }
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Frames, pauses and messages come at random.
- */
+/// @ingroup dcfit-tests
+/// @brief Frames, pauses and messages come at random.
 class PauseMapTest : public TestCase
 {
   public:
@@ -316,10 +310,8 @@ class PauseMapTest : public TestCase
     std::mt19937_64 m_random{12}; //!< source of chance
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Flows are limited and servers treated at random, while frames come.
- */
+/// @ingroup dcfit-tests
+/// @brief Flows are limited and servers treated at random, while frames come.
 class TriggerCureTest : public TestCase
 {
   public:
@@ -508,10 +500,8 @@ class TriggerCureTest : public TestCase
     uint64_t m_restored{0};               //!< of these
 };
 
-/**
- * @ingroup dcfit-tests
- * @brief Tests of what Dcfit is made of.
- */
+/// @ingroup dcfit-tests
+/// @brief Tests of what Dcfit is made of.
 class PauseMapTestSuite : public TestSuite
 {
   public:

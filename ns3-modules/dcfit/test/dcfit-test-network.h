@@ -25,11 +25,9 @@ namespace dcfit
 namespace tests
 {
 
-/**
- * @ingroup dcfit-tests
- * @brief A small network of links of 10 Gb/s and 1 us with PFC (280 KB), and the results of its run
- * by name.
- */
+/// @ingroup dcfit-tests
+/// @brief A small network of links of 10 Gb/s and 1 us with PFC (280 KB), and the results of its
+/// run by name.
 class Network
 {
   public:
@@ -44,34 +42,21 @@ class Network
         Set("lossless::SharedBuffer", "Xon", "277000");
     }
 
-    /**
-     * @brief Set an attribute.
-     *
-     * @param type type without "ns3::"
-     * @param name attribute
-     * @param value in ns-3's spelling
-     */
+    /// Set an attribute.
+    /// @param type type without "ns3::". @param name attribute. @param value in ns-3's spelling.
     void Set(const std::string& type, const std::string& name, const std::string& value)
     {
         sim.SetAttribute("ns3::" + type, name, value);
     }
 
-    /**
-     * @brief Give every switch an agent.
-     *
-     * @param type type without "ns3::dcfit::"
-     */
+    /// Give every switch an agent. @param type type without "ns3::dcfit::"
     void Agent(const std::string& type = "Dcfit")
     {
         sim.AddAgent("ns3::dcfit::" + type);
     }
 
-    /**
-     * @brief Add nodes: hosts first, h0.., then switches.
-     *
-     * @param hosts how many hosts
-     * @param switches how many switches
-     */
+    /// Add nodes: hosts first, h0.., then switches.
+    /// @param hosts how many hosts. @param switches how many switches.
     void Nodes(uint32_t hosts, uint32_t switches)
     {
         std::vector<uint8_t> kinds(hosts, 0);
@@ -84,24 +69,14 @@ class Network
         sim.AddNodes(kinds.data(), names, static_cast<uint32_t>(kinds.size()));
     }
 
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     * @param rate bit/s
-     */
+    /// Add a link. @param a node. @param b node. @param rate bit/s.
     void Link(uint32_t a, uint32_t b, uint64_t rate = 10'000'000'000)
     {
         const int64_t delay = 1'000'000;
         sim.AddLinks(&a, &b, &rate, &delay, 1);
     }
 
-    /**
-     * @brief Switches in a ring, each with a host; host i is on switch n + i.
-     *
-     * @param n how many
-     */
+    /// Switches in a ring, each with a host; host i is on switch n + i. @param n how many
     void Ring(uint32_t n)
     {
         Nodes(n, n);
@@ -115,15 +90,9 @@ class Network
         }
     }
 
-    /**
-     * @brief Add a flow on a path.
-     *
-     * @param path all its nodes
-     * @param start ps
-     * @param bytes size; 0: endless
-     * @param stop ps
-     * @param cap bit/s; 0: none
-     */
+    /// Add a flow on a path.
+    /// @param path all its nodes. @param start ps. @param bytes size; 0: endless. @param stop ps.
+    /// @param cap bit/s; 0: none.
     void Flow(const std::vector<uint32_t>& path,
               int64_t start = 0,
               uint64_t bytes = 0,
@@ -139,13 +108,8 @@ class Network
         sim.SetPath(flow, path.data(), static_cast<uint32_t>(path.size()));
     }
 
-    /**
-     * @brief Every host of a ring sends to the host `hops` switches on.
-     *
-     * @param n size of the ring
-     * @param hops switches
-     * @param stagger ps between the starts
-     */
+    /// Every host of a ring sends to the host `hops` switches on.
+    /// @param n size of the ring. @param hops switches. @param stagger ps between the starts.
     void RingFlows(uint32_t n, uint32_t hops, int64_t stagger)
     {
         for (uint32_t i = 0; i < n; ++i)
@@ -160,12 +124,7 @@ class Network
         }
     }
 
-    /**
-     * @brief Build, run and finish.
-     *
-     * @param until ps
-     * @return what Check and Finish say
-     */
+    /// Build, run and finish. @param until ps. @return what Check and Finish say.
     std::string Run(int64_t until)
     {
         sim.SetDeadlockTest(0, false);
@@ -176,13 +135,8 @@ class Network
         return problems + sim.Finish();
     }
 
-    /**
-     * @brief A column of a table.
-     *
-     * @param table name
-     * @param column name
-     * @return its values; empty when there is none
-     */
+    /// A column of a table.
+    /// @param table name. @param column name. @return its values; empty when there is none.
     std::vector<int64_t> Column(const std::string& table, const std::string& column) const
     {
         for (uint32_t t = 0; t < sim.GetNTables(); ++t)
@@ -202,12 +156,7 @@ class Network
         return {};
     }
 
-    /**
-     * @brief A number of the summary.
-     *
-     * @param name its name
-     * @return its value; NaN if there is none
-     */
+    /// A number of the summary. @param name its name. @return its value; NaN if there is none.
     double Number(const std::string& name) const
     {
         return sim.GetNumber(name);
@@ -216,14 +165,9 @@ class Network
     facade::Simulation sim; //!< the run
 
   private:
-    /**
-     * @brief Copy a column.
-     *
-     * @tparam T type of its elements
-     * @param table number
-     * @param column number
-     * @return its values
-     */
+    /// Copy a column.
+    /// @tparam T type of its elements. @param table number. @param column number. @return its
+    /// values.
     template <class T>
     std::vector<int64_t> Values(uint32_t table, uint32_t column) const
     {

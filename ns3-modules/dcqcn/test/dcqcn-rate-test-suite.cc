@@ -57,12 +57,7 @@ const Settings PAPER{{"Notification", "Paced"},
                      {"MinRate", "10Mbps"},
                      {"ClampTarget", "true"}};
 
-/**
- * @brief The paper's values, with others.
- *
- * @param values what differs
- * @return all
- */
+/// The paper's values, with others. @param values what differs. @return all.
 Settings
 Paper(const Settings& values)
 {
@@ -83,18 +78,12 @@ struct Change
 
 } // namespace
 
-/**
- * @ingroup dcqcn-tests
- * @brief DCQCN that the test feeds with notifications and bytes, and that keeps its history.
- */
+/// @ingroup dcqcn-tests
+/// @brief DCQCN that the test feeds with notifications and bytes, and that keeps its history.
 class FedDcqcn : public Dcqcn
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::dcqcn::tests::FedDcqcn")
@@ -133,11 +122,7 @@ class FedDcqcn : public Dcqcn
         static_cast<rdma::SendQueue*>(m_sender)->Receive(frame);
     }
 
-    /**
-     * @brief As if a frame had been sent.
-     *
-     * @param bytes its size.
-     */
+    /// As if a frame had been sent. @param bytes its size.
     void Send(uint16_t bytes)
     {
         Frame frame;
@@ -146,14 +131,8 @@ class FedDcqcn : public Dcqcn
         m_sender->Reconsider();
     }
 
-    /**
-     * @brief Write down a change.
-     *
-     * @param flow of it
-     * @param current Rc
-     * @param target Rt
-     * @param alpha ignored
-     */
+    /// Write down a change.
+    /// @param flow of it. @param current Rc. @param target Rt. @param alpha ignored.
     void Keep(uint32_t /* flow */, uint64_t current, uint64_t target, double /* alpha */)
     {
         m_history.push_back(Change{NowPs(), current, target});
@@ -173,12 +152,9 @@ namespace
 /// test.
 struct Fed : Network
 {
-    /**
-     * @brief Make it.
-     *
-     * @param line rate of its links in bit/s
-     * @param values attributes of DCQCN in ns-3's spelling
-     */
+    /// Make it.
+    /// @param line rate of its links in bit/s. @param values attributes of DCQCN in ns-3's
+    /// spelling.
     Fed(uint64_t line, const Settings& values)
     {
         // What is done at a time comes after the start of the flow, which was scheduled before.
@@ -195,22 +171,13 @@ struct Fed : Network
         sim.Build();
     }
 
-    /**
-     * @brief Do something with the flow's DCQCN later.
-     *
-     * @param time ps
-     * @param action takes it
-     */
+    /// Do something with the flow's DCQCN later. @param time ps. @param action takes it.
     static void At(int64_t time, std::function<void(FedDcqcn&)> action)
     {
         Simulator::Schedule(PicoSeconds(time), [action] { action(*FedDcqcn::g_last); });
     }
 
-    /**
-     * @brief Notifications at times.
-     *
-     * @param times ps
-     */
+    /// Notifications at times. @param times ps
     static void NotifyAt(const std::vector<int64_t>& times)
     {
         for (const int64_t time : times)
@@ -219,12 +186,7 @@ struct Fed : Network
         }
     }
 
-    /**
-     * @brief Run.
-     *
-     * @param until ps
-     * @return all changes of the rate
-     */
+    /// Run. @param until ps. @return all changes of the rate.
     std::vector<Change> Run(int64_t until)
     {
         sim.Run(until);
@@ -232,12 +194,7 @@ struct Fed : Network
     }
 };
 
-/**
- * @brief Write changes for a message.
- *
- * @param changes them
- * @return text
- */
+/// Write changes for a message. @param changes them. @return text.
 std::string
 Show(const std::vector<Change>& changes)
 {
@@ -252,10 +209,8 @@ Show(const std::vector<Change>& changes)
 
 } // namespace
 
-/**
- * @ingroup dcqcn-tests
- * @brief Rate sequences computed by hand.
- */
+/// @ingroup dcqcn-tests
+/// @brief Rate sequences computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -267,13 +222,7 @@ class HandComputedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare histories.
-     *
-     * @param got what came
-     * @param expected by hand
-     * @param what is tested
-     */
+    /// Compare histories. @param got what came. @param expected by hand. @param what is tested.
     void Compare(const std::vector<Change>& got,
                  const std::vector<Change>& expected,
                  const std::string& what)
@@ -379,13 +328,9 @@ class HandComputedTest : public TestCase
                 "bytes and timer");
     }
 
-    /**
-     * @brief The target after a second cut, an increase by bytes, a third cut, an increase by the
-     * timer and a fourth cut.
-     *
-     * @param clamp ClampTarget
-     * @param targets after the four cuts (Gb/s)
-     */
+    /// The target after a second cut, an increase by bytes, a third cut, an increase by the timer
+    /// and a fourth cut.
+    /// @param clamp ClampTarget. @param targets after the four cuts (Gb/s).
     void Clamps(bool clamp, const std::array<double, 4>& targets)
     {
         Fed net(64 * GBPS,
@@ -483,11 +428,9 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief The sender with the HPCC simulator's timers, which tick whether or not there is anything
- * to do, against Dcqcn, which schedules only what is needed.
- */
+/// @ingroup dcqcn-tests
+/// @brief The sender with the HPCC simulator's timers, which tick whether or not there is anything
+/// to do, against Dcqcn, which schedules only what is needed.
 class SecondModelTest : public TestCase
 {
   public:
@@ -498,17 +441,9 @@ class SecondModelTest : public TestCase
     }
 
   private:
-    /**
-     * @brief The second model.
-     *
-     * @param line bit/s
-     * @param times of notifications (ps), ascending
-     * @param until ps
-     * @param alphaPeriod ps
-     * @param cutPeriod ps
-     * @param increasePeriod ps
-     * @return all changes
-     */
+    /// The second model.
+    /// @param line bit/s. @param times of notifications (ps), ascending. @param until ps.
+    /// @param alphaPeriod ps. @param cutPeriod ps. @param increasePeriod ps. @return all changes.
     static std::vector<Change> Model(uint64_t line,
                                      const std::vector<int64_t>& times,
                                      int64_t until,
@@ -623,10 +558,8 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief What the receiver sends, and what the sender takes as a notification.
- */
+/// @ingroup dcqcn-tests
+/// @brief What the receiver sends, and what the sender takes as a notification.
 class NotificationTest : public TestCase
 {
   public:
@@ -637,12 +570,8 @@ class NotificationTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Which of the marked packets that come at some times cause a CNP?
-     *
-     * @param how Notification
-     * @return a mark for each
-     */
+    /// Which of the marked packets that come at some times cause a CNP?
+    /// @param how Notification. @return a mark for each.
     static std::string Answered(const std::string& how)
     {
         Fed net(100 * GBPS, {{"Notification", how}, {"CnpInterval", "50us"}});
@@ -740,10 +669,8 @@ class NotificationTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief The line's rate in the parameters, and those that cannot be.
- */
+/// @ingroup dcqcn-tests
+/// @brief The line's rate in the parameters, and those that cannot be.
 class ParametersTest : public TestCase
 {
   public:
@@ -754,13 +681,8 @@ class ParametersTest : public TestCase
     }
 
   private:
-    /**
-     * @brief By how much the target grows in the first additive increase.
-     *
-     * @param line bit/s
-     * @param reference attribute ReferenceRate
-     * @return bit/s
-     */
+    /// By how much the target grows in the first additive increase.
+    /// @param line bit/s. @param reference attribute ReferenceRate. @return bit/s.
     static uint64_t Growth(uint64_t line, const std::string& reference)
     {
         Fed net(line,
@@ -794,10 +716,8 @@ class ParametersTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief Whole networks.
- */
+/// @ingroup dcqcn-tests
+/// @brief Whole networks.
 class NetworkTest : public TestCase
 {
   public:
@@ -818,14 +738,9 @@ class NetworkTest : public TestCase
         double marked{0};                //!< frames
     };
 
-    /**
-     * @brief Two greedy flows into one port, the second later, 40 ms at 25 Gb/s and as many frames
-     * at other rates.
-     *
-     * @param gbps line
-     * @param seed of the run
-     * @return what came
-     */
+    /// Two greedy flows into one port, the second later, 40 ms at 25 Gb/s and as many frames at
+    /// other rates.
+    /// @param gbps line. @param seed of the run. @return what came.
     Shares Share(uint64_t gbps, uint64_t seed)
     {
         Network net(seed);
@@ -876,14 +791,9 @@ class NetworkTest : public TestCase
         return shares;
     }
 
-    /**
-     * @brief Eight messages of 200 KB at once into one port with little buffer.
-     *
-     * @param lossless class 3 is lossless and has PFC
-     * @param retransmit of queue pairs
-     * @param dcqcn use it
-     * @return retransmitted bytes
-     */
+    /// Eight messages of 200 KB at once into one port with little buffer.
+    /// @param lossless class 3 is lossless and has PFC. @param retransmit of queue pairs.
+    /// @param dcqcn use it. @return retransmitted bytes.
     double Incast(bool lossless, const std::string& retransmit, bool dcqcn)
     {
         Network net;
@@ -919,13 +829,10 @@ class NetworkTest : public TestCase
         return net.Number("retransmitted_bytes");
     }
 
-    /**
-     * @brief Two greedy flows on one NIC, of which one is cut: wire bytes of its class and of the
-     * other's.
-     *
-     * @param window of the flow that is cut (B); 0: none
-     * @return bytes of the cut flow and of the other in 40 us, a while after the cut
-     */
+    /// Two greedy flows on one NIC, of which one is cut: wire bytes of its class and of the
+    /// other's.
+    /// @param window of the flow that is cut (B); 0: none. @return bytes of the cut flow and of the
+    /// other in 40 us, a while after the cut.
     std::array<int64_t, 2> OnTheWire(uint64_t window)
     {
         Network net;
@@ -1025,10 +932,8 @@ class NetworkTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief Two messages on one connection.
- */
+/// @ingroup dcqcn-tests
+/// @brief Two messages on one connection.
 class NextMessageTest : public TestCase
 {
   public:
@@ -1068,10 +973,8 @@ class NextMessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup dcqcn-tests
- * @brief Tests of Dcqcn.
- */
+/// @ingroup dcqcn-tests
+/// @brief Tests of Dcqcn.
 class DcqcnTestSuite : public TestSuite
 {
   public:

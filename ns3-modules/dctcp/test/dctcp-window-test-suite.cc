@@ -51,11 +51,7 @@ struct Change
 class Fed
 {
   public:
-    /**
-     * @brief Begin.
-     *
-     * @param settings attributes that differ: g is 1/2, and a round trip adds 1 kB
-     */
+    /// Begin. @param settings attributes that differ: g is 1/2, and a round trip adds 1 kB
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
           m_dctcp(CreateObject<Dctcp>()),
@@ -69,11 +65,7 @@ class Fed
         m_dctcp->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
-    /**
-     * @brief Send packets up to a number.
-     *
-     * @param next the one that would be next
-     */
+    /// Send packets up to a number. @param next the one that would be next
     void SendUpTo(uint32_t next)
     {
         Frame frame;
@@ -81,12 +73,7 @@ class Fed
         m_feeder.Send(frame);
     }
 
-    /**
-     * @brief Let an answer come.
-     *
-     * @param psn of the packet answered
-     * @param marked by a switch
-     */
+    /// Let an answer come. @param psn of the packet answered. @param marked by a switch.
     void Answer(uint32_t psn, bool marked)
     {
         Frame frame;
@@ -104,12 +91,7 @@ class Fed
     std::vector<Change> changes; //!< all so far
 
   private:
-    /**
-     * @brief Write down a change.
-     *
-     * @param window W
-     * @param alpha share
-     */
+    /// Write down a change. @param window W. @param alpha share.
     void Keep(uint32_t, double window, double alpha)
     {
         changes.push_back({window, alpha});
@@ -122,10 +104,8 @@ class Fed
 
 } // namespace
 
-/**
- * @ingroup dctcp-tests
- * @brief Windows computed by hand.
- */
+/// @ingroup dctcp-tests
+/// @brief Windows computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -135,15 +115,9 @@ class HandComputedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare the last change.
-     *
-     * @param fed the sender
-     * @param count of changes so far
-     * @param window B
-     * @param alpha share
-     * @param what is tested
-     */
+    /// Compare the last change.
+    /// @param fed the sender. @param count of changes so far. @param window B. @param alpha share.
+    /// @param what is tested.
     void Last(const Fed& fed,
               std::size_t count,
               double window,
@@ -224,10 +198,8 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup dctcp-tests
- * @brief Random marks against a second model, which knows all answers and looks back.
- */
+/// @ingroup dctcp-tests
+/// @brief Random marks against a second model, which knows all answers and looks back.
 class SecondModelTest : public TestCase
 {
   public:
@@ -297,10 +269,8 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup dctcp-tests
- * @brief Whole networks: greedy flows that share a port, against the fluid model of the paper.
- */
+/// @ingroup dctcp-tests
+/// @brief Whole networks: greedy flows that share a port, against the fluid model of the paper.
 class SawtoothTest : public TestCase
 {
   public:
@@ -323,14 +293,9 @@ class SawtoothTest : public TestCase
         double mean;                //!< of it over time
     };
 
-    /**
-     * @brief Run.
-     *
-     * @param senders of greedy flows to one receiver
-     * @param threshold K (packets)
-     * @param wire delay of each link (ps)
-     * @return what came of it
-     */
+    /// Run.
+    /// @param senders of greedy flows to one receiver. @param threshold K (packets) @param wire
+    /// delay of each link (ps) @return what came of it.
     Result Run(uint32_t senders, uint32_t threshold, int64_t wire)
     {
         constexpr uint64_t RATE = 10 * GBPS;
@@ -412,10 +377,8 @@ class SawtoothTest : public TestCase
     }
 };
 
-/**
- * @ingroup dctcp-tests
- * @brief A path that becomes longer during the run, and shorter again.
- */
+/// @ingroup dctcp-tests
+/// @brief A path that becomes longer during the run, and shorter again.
 class DetourTest : public TestCase
 {
   public:
@@ -436,10 +399,8 @@ class DetourTest : public TestCase
     }
 };
 
-/**
- * @ingroup dctcp-tests
- * @brief Tests of DCTCP.
- */
+/// @ingroup dctcp-tests
+/// @brief Tests of DCTCP.
 class DctcpTestSuite : public TestSuite
 {
   public:

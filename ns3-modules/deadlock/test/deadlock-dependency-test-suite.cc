@@ -25,10 +25,8 @@ namespace deadlock
 namespace tests
 {
 
-/**
- * @ingroup deadlock-tests
- * @brief Buffer dependency graphs of random paths.
- */
+/// @ingroup deadlock-tests
+/// @brief Buffer dependency graphs of random paths.
 class DependencyTest : public TestCase
 {
   public:
@@ -40,12 +38,8 @@ class DependencyTest : public TestCase
   private:
     using Egress = DependencyGraph::Egress;
 
-    /**
-     * @brief How many egresses the shortest cycle has, by powers of the relation.
-     *
-     * @param next what each egress depends on
-     * @return length; 0: no cycle
-     */
+    /// How many egresses the shortest cycle has, by powers of the relation.
+    /// @param next what each egress depends on. @return length; 0: no cycle.
     static std::size_t Brute(const std::map<Egress, std::set<Egress>>& next)
     {
         std::set<std::pair<Egress, Egress>> reach;
@@ -120,10 +114,8 @@ class DependencyTest : public TestCase
     }
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief Tests of DependencyGraph.
- */
+/// @ingroup deadlock-tests
+/// @brief Tests of DependencyGraph.
 class DependencyTestSuite : public TestSuite
 {
   public:

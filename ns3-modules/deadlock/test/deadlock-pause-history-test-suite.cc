@@ -26,10 +26,8 @@ namespace deadlock
 namespace tests
 {
 
-/**
- * @ingroup deadlock-tests
- * @brief Pauses come and are forgotten at random.
- */
+/// @ingroup deadlock-tests
+/// @brief Pauses come and are forgotten at random.
 class PauseHistoryTest : public TestCase
 {
   public:
@@ -116,10 +114,8 @@ class PauseHistoryTest : public TestCase
     }
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief Tests of PauseHistory.
- */
+/// @ingroup deadlock-tests
+/// @brief Tests of PauseHistory.
 class PauseHistoryTestSuite : public TestSuite
 {
   public:

@@ -43,19 +43,12 @@ namespace deadlock
 namespace tests
 {
 
-/**
- * @ingroup deadlock-tests
- * @brief A host that queues all it is told to send, and takes everything.
- */
+/// @ingroup deadlock-tests
+/// @brief A host that queues all it is told to send, and takes everything.
 class DeadlockHost : public lossless::tests::TestNode
 {
   public:
-    /**
-     * @brief Queue frames back to back.
-     *
-     * @param dst destination
-     * @param n how many
-     */
+    /// Queue frames back to back. @param dst destination. @param n how many.
     void Send(uint32_t dst, uint32_t n)
     {
         for (uint32_t i = 0; i < n && !m_stopped; ++i)
@@ -114,10 +107,8 @@ class DeadlockHost : public lossless::tests::TestNode
     bool m_stopped{false}; //!< sends nothing new
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief Lets all frames that come to a switch vanish, from when it is told to.
- */
+/// @ingroup deadlock-tests
+/// @brief Lets all frames that come to a switch vanish, from when it is told to.
 class Vanisher : public lossless::SwitchAgent, public lossless::ArrivalAgent
 {
   public:
@@ -129,11 +120,7 @@ class Vanisher : public lossless::SwitchAgent, public lossless::ArrivalAgent
         COUNTED, ///< it is counted as received and as gone, so that its credit comes back
     };
 
-    /**
-     * @brief Make one.
-     *
-     * @param way of now
-     */
+    /// Make one. @param way of now
     explicit Vanisher(const Way* way)
         : m_way(way)
     {
@@ -160,12 +147,7 @@ using QueueKey = std::tuple<uint32_t, uint16_t, uint16_t>;
 using SetUpFlowControl =
     std::function<void(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)>;
 
-/**
- * @brief ON/OFF pauses over small thresholds.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// ON/OFF pauses over small thresholds. @param fabric the network. @param upTo draws a number.
 inline void
 SetUpPfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -180,33 +162,23 @@ SetUpPfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
     fabric.SetAttribute(buffer, "Alpha", upTo(1) ? "0.125" : "0.0625");
 }
 
-/**
- * @ingroup deadlock-tests
- * @brief Random networks of switches with a ring among them, and random flows.
- *
- * Nothing is lost, and pauses last until they are ended. So what is left in the queues when nothing
- * moves any more is deadlocked by definition, and everything else was not.
- */
+/// @ingroup deadlock-tests
+/// @brief Random networks of switches with a ring among them, and random flows.
+///
+/// Nothing is lost, and pauses last until they are ended. So what is left in the queues when
+/// nothing moves any more is deadlocked by definition, and everything else was not.
 class RandomNetworkTest : public TestCase
 {
   protected:
-    /**
-     * @brief Name it.
-     *
-     * @param name name of the case
-     */
+    /// Name it. @param name name of the case
     explicit RandomNetworkTest(const std::string& name)
         : TestCase(name)
     {
     }
 
-    /**
-     * @brief Make a network and its flows.
-     *
-     * @param random source of randomness
-     * @param setUp flow control
-     * @param frames most frames of a flow
-     */
+    /// Make a network and its flows.
+    /// @param random source of randomness. @param setUp flow control. @param frames most frames of
+    /// a flow.
     void Make(std::mt19937& random, const SetUpFlowControl& setUp, uint32_t frames)
     {
         const auto upTo = [&random](uint32_t n) { return random() % (n + 1); };
@@ -303,19 +275,13 @@ class RandomNetworkTest : public TestCase
     Vanisher::Way m_vanishing{Vanisher::Way::NOTHING}; //!< what becomes of frames that come
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief The event loop of ns-3 that calls a function before each event with the time of the event
- * before it.
- */
+/// @ingroup deadlock-tests
+/// @brief The event loop of ns-3 that calls a function before each event with the time of the event
+/// before it.
 class WatchedSimulator : public DefaultSimulatorImpl
 {
   public:
-    /**
-     * @brief Watch.
-     *
-     * @param look called with the time of the last event (ps)
-     */
+    /// Watch. @param look called with the time of the last event (ps)
     explicit WatchedSimulator(std::function<void(int64_t)> look)
         : m_look(std::move(look))
     {
@@ -332,21 +298,14 @@ class WatchedSimulator : public DefaultSimulatorImpl
     int64_t m_last{0};                   //!< time of the event before (ps)
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief The time of formation, against a search after every event; and the causal chain.
- */
+/// @ingroup deadlock-tests
+/// @brief The time of formation, against a search after every event; and the causal chain.
 class FormationTest : public RandomNetworkTest
 {
   public:
-    /**
-     * @brief Choose.
-     *
-     * @param name of the scheme
-     * @param setUp flow control
-     * @param rounds networks without sanitizers
-     * @param classesChange whether switches send frames on in other classes
-     */
+    /// Choose.
+    /// @param name of the scheme. @param setUp flow control. @param rounds networks without
+    /// sanitizers. @param classesChange whether switches send frames on in other classes.
     FormationTest(const std::string& name,
                   SetUpFlowControl setUp,
                   int rounds,
@@ -359,12 +318,9 @@ class FormationTest : public RandomNetworkTest
     }
 
   private:
-    /**
-     * @brief The chain leads from a pause without a cause to one that holds a queue of the cycle,
-     * and each pause holds back what makes its successor pause.
-     *
-     * @param episode what is told
-     */
+    /// The chain leads from a pause without a cause to one that holds a queue of the cycle, and
+    /// each pause holds back what makes its successor pause.
+    /// @param episode what is told
     void CheckChain(const DeadlockOracle::Episode& episode)
     {
         const auto& chain = episode.chain;
@@ -486,14 +442,9 @@ class FormationTest : public RandomNetworkTest
                   << several << " of them in several disjoint cycles\n";
     }
 
-    /**
-     * @brief Note the deadlocks that share no queue with those before.
-     *
-     * @param test that has found something
-     * @param time of the event (ps)
-     * @param known queues of the deadlocks so far
-     * @param formed when each formed
-     */
+    /// Note the deadlocks that share no queue with those before.
+    /// @param test that has found something. @param time of the event (ps) @param known queues of
+    /// the deadlocks so far. @param formed when each formed.
     static void Note(DeadlockAnalyzer& test,
                      int64_t time,
                      std::set<QueueKey>& known,
@@ -523,28 +474,20 @@ class FormationTest : public RandomNetworkTest
     int m_changes{0};         //!< steps of chains from one class to another
 };
 
-/**
- * @ingroup deadlock-tests
- * @brief What is told to be stuck, against what the machinery of pauses and credits itself leaves
- * behind when it is: without DeadlockAnalyzer.
- *
- * Each network runs again, event by event the same, until a moment. From then on no host begins
- * anything, and every frame that comes to a switch vanishes: so all that can move goes, queues are
- * resumed by the pauses, credits and messages of the scheme, and what is left at the end is by
- * definition (all sources stopped, everything else drained) what was deadlocked.
- */
+/// @ingroup deadlock-tests
+/// @brief What is told to be stuck, against what the machinery of pauses and credits itself leaves
+/// behind when it is: without DeadlockAnalyzer.
+///
+/// Each network runs again, event by event the same, until a moment. From then on no host begins
+/// anything, and every frame that comes to a switch vanishes: so all that can move goes, queues are
+/// resumed by the pauses, credits and messages of the scheme, and what is left at the end is by
+/// definition (all sources stopped, everything else drained) what was deadlocked.
 class ProofTest : public RandomNetworkTest
 {
   public:
-    /**
-     * @brief Choose.
-     *
-     * @param name of the scheme
-     * @param setUp flow control
-     * @param rounds networks
-     * @param silent in every second network a host pauses for ever
-     * @param way in which frames vanish
-     */
+    /// Choose.
+    /// @param name of the scheme. @param setUp flow control. @param rounds networks. @param silent
+    /// in every second network a host pauses for ever. @param way in which frames vanish.
     ProofTest(const std::string& name,
               SetUpFlowControl setUp,
               int rounds,
@@ -579,12 +522,8 @@ class ProofTest : public RandomNetworkTest
     /// No pause is longer on its way, nor waits longer to be sent and obeyed (ps).
     static constexpr int64_t ON_ITS_WAY = 10'000'000;
 
-    /**
-     * @brief Name the queues that are stuck.
-     *
-     * @param cyclic how many are so whatever hosts do
-     * @return them
-     */
+    /// Name the queues that are stuck.
+    /// @param cyclic how many are so whatever hosts do. @return them.
     Heads Name(std::size_t* cyclic = nullptr)
     {
         Heads named;
@@ -602,14 +541,9 @@ class ProofTest : public RandomNetworkTest
         return named;
     }
 
-    /**
-     * @brief Run a network.
-     *
-     * @param random of the network
-     * @param at the moment (ps); what is stuck then is noted
-     * @param stop whether all stops then
-     * @return what came of it
-     */
+    /// Run a network.
+    /// @param random of the network. @param at the moment (ps); what is stuck then is noted.
+    /// @param stop whether all stops then. @return what came of it.
     Outcome Try(std::mt19937 random, int64_t at, bool stop)
     {
         Outcome outcome;

@@ -42,26 +42,17 @@ using Queues = std::set<std::size_t>;
 /// Bytes on the wire of a pause.
 constexpr int64_t PAUSE = 84;
 
-/**
- * @brief What ports need that are all alike.
- *
- * @param ports how many
- * @param headroom after a stop, of each class [B]
- * @return one demand a port
- */
+/// What ports need that are all alike.
+/// @param ports how many. @param headroom after a stop, of each class [B]. @return one demand a
+/// port.
 static std::vector<lossless::BufferDemand>
 Headrooms(std::size_t ports, int64_t headroom)
 {
     return {ports, {lossless::BufferDemand::ForEachClass(headroom, "headroom"), {}}};
 }
 
-/**
- * @brief Take all queues that a function of the policy gives.
- *
- * @param policy the policy
- * @param take the function
- * @return the queues
- */
+/// Take all queues that a function of the policy gives.
+/// @param policy the policy. @param take the function. @return the queues.
 static Queues
 Take(Dsh& policy, bool (Dsh::*take)(uint16_t&, uint8_t&))
 {
@@ -75,10 +66,8 @@ Take(Dsh& policy, bool (Dsh::*take)(uint16_t&, uint8_t&))
     return queues;
 }
 
-/**
- * @ingroup dsh-tests
- * @brief DSH as its documentation reads, all classes lossless, without heap or running sums.
- */
+/// @ingroup dsh-tests
+/// @brief DSH as its documentation reads, all classes lossless, without heap or running sums.
 class BruteDsh
 {
   public:
@@ -100,13 +89,8 @@ class BruteDsh
     std::vector<Queue> queues; //!< all
     std::vector<bool> portOff; //!< ports that are OFF as a whole
 
-    /**
-     * @brief Add up over queues.
-     *
-     * @param part which bytes
-     * @param port of which port; -1: all
-     * @return bytes
-     */
+    /// Add up over queues.
+    /// @param part which bytes. @param port of which port; -1: all. @return bytes.
     int64_t Sum(int64_t Queue::* part, int port = -1) const
     {
         int64_t sum = 0;
@@ -139,13 +123,8 @@ class BruteDsh
         return off;
     }
 
-    /**
-     * @brief A frame arrives.
-     *
-     * @param index its queue
-     * @param bytes its size
-     * @return whether it was taken
-     */
+    /// A frame arrives.
+    /// @param index its queue. @param bytes its size. @return whether it was taken.
     bool Admit(std::size_t index, int64_t bytes)
     {
         Queue& queue = queues[index];
@@ -173,12 +152,7 @@ class BruteDsh
         return true;
     }
 
-    /**
-     * @brief Bytes leave a queue.
-     *
-     * @param index the queue
-     * @param bytes how many
-     */
+    /// Bytes leave a queue. @param index the queue. @param bytes how many.
     void Release(std::size_t index, int64_t bytes)
     {
         Queue& own = queues[index];
@@ -208,11 +182,9 @@ class BruteDsh
     }
 };
 
-/**
- * @ingroup dsh-tests
- * @brief Random arrivals and departures equal the brute-force model, and "what if" is what becomes
- * of it.
- */
+/// @ingroup dsh-tests
+/// @brief Random arrivals and departures equal the brute-force model, and "what if" is what becomes
+/// of it.
 class DshBruteForceTest : public TestCase
 {
   public:
@@ -223,11 +195,7 @@ class DshBruteForceTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Make two equal models.
-     *
-     * @param random source of randomness
-     */
+    /// Make two equal models. @param random source of randomness
     void Make(std::mt19937_64& random)
     {
         const double alphas[] = {0.03125, 0.125, 0.3, 0.5, 1, 2.7, 8};
@@ -279,13 +247,8 @@ class DshBruteForceTest : public TestCase
                               "one insurance a port, the rest is shared");
     }
 
-    /**
-     * @brief A frame arrives.
-     *
-     * @param queue its queue
-     * @param bytes its size
-     * @return whether it was taken
-     */
+    /// A frame arrives.
+    /// @param queue its queue. @param bytes its size. @return whether it was taken.
     bool Admit(std::size_t queue, int64_t bytes)
     {
         const Queues before = m_brute.Off();
@@ -308,12 +271,7 @@ class DshBruteForceTest : public TestCase
         return taken;
     }
 
-    /**
-     * @brief Bytes leave.
-     *
-     * @param queue their queue
-     * @param bytes how many
-     */
+    /// Bytes leave. @param queue their queue. @param bytes how many.
     void Release(std::size_t queue, int64_t bytes)
     {
         const Queues before = m_brute.Off();
@@ -348,11 +306,8 @@ class DshBruteForceTest : public TestCase
         }
     }
 
-    /**
-     * @brief Which queues stay OFF when only a part of the bytes stays.
-     *
-     * @param random source of randomness
-     */
+    /// Which queues stay OFF when only a part of the bytes stays.
+    /// @param random source of randomness
     void Ask(std::mt19937_64& random)
     {
         std::vector<Dsh::Rest> rests;
@@ -426,14 +381,13 @@ class DshBruteForceTest : public TestCase
     int m_staysOff{0};   //!< true answers
 };
 
-/**
- * @ingroup dsh-tests
- * @brief Upstreams that obey a pause as late as a link allows, and send what hurts most until then.
- *
- * A class may go on for a number of bytes of its link after it was turned OFF, and a pause of many
- * classes is a frame each: so the k-th class goes on k frames longer. It is resumed at once. No
- * byte may be refused, whatever T does meanwhile; with less insurance bytes are.
- */
+/// @ingroup dsh-tests
+/// @brief Upstreams that obey a pause as late as a link allows, and send what hurts most until
+/// then.
+///
+/// A class may go on for a number of bytes of its link after it was turned OFF, and a pause of many
+/// classes is a frame each: so the k-th class goes on k frames longer. It is resumed at once. No
+/// byte may be refused, whatever T does meanwhile; with less insurance bytes are.
 class DshAdversaryTest : public TestCase
 {
   public:
@@ -447,13 +401,8 @@ class DshAdversaryTest : public TestCase
     static constexpr int64_t FRAME = 1500;  //!< largest frame
     static constexpr int64_t WINDOW = 9000; //!< bytes that still come after a pause
 
-    /**
-     * @brief Fill a buffer.
-     *
-     * @param seed of all choices
-     * @param eta headroom
-     * @return bytes that were refused
-     */
+    /// Fill a buffer.
+    /// @param seed of all choices. @param eta headroom. @return bytes that were refused.
     int64_t Refused(uint64_t seed, int64_t eta)
     {
         std::mt19937_64 random(seed);
@@ -548,10 +497,8 @@ class DshAdversaryTest : public TestCase
     int m_portOffs{0}; //!< buffers whose first port was OFF at the end
 };
 
-/**
- * @ingroup dsh-tests
- * @brief The evaluation's switch, in closed forms.
- */
+/// @ingroup dsh-tests
+/// @brief The evaluation's switch, in closed forms.
 class DshTomahawkTest : public TestCase
 {
   public:
@@ -562,12 +509,8 @@ class DshTomahawkTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Frames come to 16 ports in turn until one would turn OFF.
-     *
-     * @param buffer of the switch
-     * @return bytes taken before
-     */
+    /// Frames come to 16 ports in turn until one would turn OFF.
+    /// @param buffer of the switch. @return bytes taken before.
     int64_t Burst(lossless::BufferPolicy& buffer) const
     {
         constexpr int64_t BYTES = 1500;
@@ -631,10 +574,8 @@ class DshTomahawkTest : public TestCase
     }
 };
 
-/**
- * @ingroup dsh-tests
- * @brief Whole networks under PFC: random trees and classes.
- */
+/// @ingroup dsh-tests
+/// @brief Whole networks under PFC: random trees and classes.
 class DshNetworkTest : public TestCase
 {
   public:
@@ -695,10 +636,8 @@ class DshNetworkTest : public TestCase
     }
 };
 
-/**
- * @ingroup dsh-tests
- * @brief Tests of Dsh.
- */
+/// @ingroup dsh-tests
+/// @brief Tests of Dsh.
 class DshTestSuite : public TestSuite
 {
   public:

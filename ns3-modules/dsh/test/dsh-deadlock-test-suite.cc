@@ -19,12 +19,7 @@ namespace dsh
 namespace tests
 {
 
-/**
- * @brief PFC over a small buffer with DSH.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// PFC over a small buffer with DSH. @param fabric the network. @param upTo draws a number.
 static void
 SetUpDsh(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -36,10 +31,8 @@ SetUpDsh(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
     fabric.SetAttribute(dsh, "Alpha", upTo(1) ? "0.25" : "1");
 }
 
-/**
- * @ingroup dsh-tests
- * @brief Tests of the oracle with PFC over DSH.
- */
+/// @ingroup dsh-tests
+/// @brief Tests of the oracle with PFC over DSH.
 class DeadlockTestSuite : public TestSuite
 {
   public:

@@ -74,13 +74,9 @@ class Network
         std::function<void()> m_call; //!< what it does
     };
 
-    /**
-     * @param seed of all draws.
-     * @param loop executes the events.
-     * @param withNs3 some events are scheduled by ns3::Simulator.
-     * @param cellOf cell of each node.
-     * @param most events of a node after which it does nothing new.
-     */
+    /// @param seed of all draws. @param loop executes the events. @param withNs3 some events are
+    /// scheduled by ns3::Simulator. @param cellOf cell of each node. @param most events of a node
+    /// after which it does nothing new.
     Network(uint64_t seed,
             Loop loop,
             bool withNs3,

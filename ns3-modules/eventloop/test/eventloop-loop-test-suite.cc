@@ -56,10 +56,7 @@ Use(const std::string& simulator, const std::string& scheduler = "ns3::MapSchedu
 class Program
 {
   public:
-    /**
-     * @param seed of its choices.
-     * @param spread delays are below 2^spread time steps.
-     */
+    /// @param seed of its choices. @param spread delays are below 2^spread time steps.
     Program(uint64_t seed, uint32_t spread)
         : m_random(seed),
           m_spread(spread)
@@ -215,10 +212,7 @@ class SameAsNs3Test : public TestCase
 class Ticker : public Occurrence
 {
   public:
-    /**
-     * @param seen where to note that it happened.
-     * @param name what to note.
-     */
+    /// @param seen where to note that it happened. @param name what to note.
     Ticker(std::vector<int>& seen, int name)
         : Occurrence(&Ticker::Tick),
           m_seen(seen),
@@ -334,12 +328,9 @@ class BurstTest : public TestCase
         int name;           //!< what it notes
     };
 
-    /**
-     * @brief Push a burst and compare with std::sort.
-     * @param events how many.
-     * @param sequences they take turns in being pushed; the keys of each rise.
-     * @param times of the events, one behind the other, chosen at random.
-     */
+    /// Push a burst and compare with std::sort.
+    /// @param events how many. @param sequences they take turns in being pushed; the keys of each
+    /// rise. @param times of the events, one behind the other, chosen at random.
     void Check(int events, int sequences, int64_t times)
     {
         Use(OURS);

@@ -26,12 +26,7 @@ struct Death
     std::string said; //!< on its standard error
 };
 
-/**
- * @brief Do something in a child process.
- *
- * @param act what to do.
- * @return how it ended.
- */
+/// Do something in a child process. @param act what to do. @return how it ended.
 inline Death
 DieBy(const std::function<void()>& act)
 {

@@ -77,11 +77,7 @@ constexpr uint8_t LOSSLESS_TOS = 26 << 2; //!< DSCP 26, by its class selector in
 class Lan
 {
   public:
-    /**
-     * @brief Start empty, with PFC.
-     *
-     * @param flowControl of every port.
-     */
+    /// Start empty, with PFC. @param flowControl of every port.
     explicit Lan(const std::string& flowControl = "ns3::pfc::Pfc")
         : fabric(CreateObject<Fabric>())
     {
@@ -100,34 +96,21 @@ class Lan
         Config::Reset();
     }
 
-    /**
-     * @brief Add hosts with devices; they are the first nodes of the fabric.
-     *
-     * @param n how many
-     */
+    /// Add hosts with devices; they are the first nodes of the fabric. @param n how many
     void Hosts(uint32_t n)
     {
         nodes.Create(n);
         devices = helper.Install(fabric, nodes);
     }
 
-    /**
-     * @brief Join two nodes.
-     *
-     * @param a node
-     * @param b node
-     */
+    /// Join two nodes. @param a node. @param b node.
     void Link(uint32_t a, uint32_t b)
     {
         fabric->AddLink(a, b, DataRate(RATE), TimeStep(DELAY));
     }
 
-    /**
-     * @brief A switch with hosts on it, ready to run.
-     *
-     * @param n how many hosts
-     * @param caches fill the neighbour caches
-     */
+    /// A switch with hosts on it, ready to run.
+    /// @param n how many hosts. @param caches fill the neighbour caches.
     void Star(uint32_t n, bool caches = true)
     {
         Hosts(n);
@@ -139,11 +122,8 @@ class Lan
         Start(caches);
     }
 
-    /**
-     * @brief All is linked: build the fabric and put the stack on the nodes.
-     *
-     * @param caches fill the neighbour caches
-     */
+    /// All is linked: build the fabric and put the stack on the nodes.
+    /// @param caches fill the neighbour caches
     void Start(bool caches)
     {
         fabric->Build();
@@ -165,26 +145,15 @@ class Lan
         }
     }
 
-    /**
-     * @brief One device.
-     *
-     * @param host number
-     * @return device
-     */
+    /// One device. @param host number. @return device.
     FabricNetDevice& Device(uint32_t host) const
     {
         return dynamic_cast<FabricNetDevice&>(*devices.Get(host));
     }
 
-    /**
-     * @brief Send bytes by TCP.
-     *
-     * @param src host
-     * @param dst host
-     * @param bytes how many; 0: endless
-     * @param tos type of service
-     * @return the sink
-     */
+    /// Send bytes by TCP.
+    /// @param src host. @param dst host. @param bytes how many; 0: endless. @param tos type of
+    /// service. @return the sink.
     Ptr<PacketSink> Tcp(uint32_t src, uint32_t dst, uint64_t bytes, uint8_t tos)
     {
         const auto port = static_cast<uint16_t>(1000 + src);
@@ -200,16 +169,9 @@ class Lan
         return DynamicCast<PacketSink>(sink);
     }
 
-    /**
-     * @brief Send UDP packets that are answered.
-     *
-     * @param src host
-     * @param dst host
-     * @param bytes payload
-     * @param n how many packets
-     * @param tos type of service
-     * @return the client
-     */
+    /// Send UDP packets that are answered.
+    /// @param src host. @param dst host. @param bytes payload. @param n how many packets.
+    /// @param tos type of service. @return the client.
     Ptr<Application> Echo(uint32_t src, uint32_t dst, uint32_t bytes, uint32_t n, uint8_t tos)
     {
         UdpEchoServerHelper server(7);
@@ -226,11 +188,7 @@ class Lan
         return application;
     }
 
-    /**
-     * @brief Run, and see that no frame is missing.
-     *
-     * @param until end
-     */
+    /// Run, and see that no frame is missing. @param until end
     void Run(Time until)
     {
         Simulator::Stop(until);
@@ -272,12 +230,7 @@ class Lan
         return dropped;
     }
 
-    /**
-     * @brief Pauses sent by a switch.
-     *
-     * @param node its number
-     * @return count
-     */
+    /// Pauses sent by a switch. @param node its number. @return count.
     uint64_t Pauses(uint32_t node) const
     {
         uint64_t pauses = 0;
@@ -299,22 +252,15 @@ class Lan
     std::string problems;         //!< found by Check and Finish
 };
 
-/**
- * @brief Time of a frame from host to host over one switch.
- *
- * @param bytes its size with FCS
- * @return ps
- */
+/// Time of a frame from host to host over one switch. @param bytes its size with FCS. @return ps.
 constexpr int64_t
 OneWay(int64_t bytes)
 {
     return 2 * ((bytes + OVERHEAD) * PS_PER_BYTE + DELAY) + LATENCY;
 }
 
-/**
- * @ingroup fabricdevice-tests
- * @brief The time of an echo, to the picosecond.
- */
+/// @ingroup fabricdevice-tests
+/// @brief The time of an echo, to the picosecond.
 class EchoTest : public TestCase
 {
   public:
@@ -329,11 +275,7 @@ class EchoTest : public TestCase
         bool caches;      //!< neighbour caches are filled
     };
 
-    /**
-     * @brief Make it.
-     *
-     * @param what is tried
-     */
+    /// Make it. @param what is tried
     explicit EchoTest(const Case& what)
         : TestCase(std::string("the round trip of an echo is the closed form: ") + what.name),
           m_case(what)
@@ -377,10 +319,8 @@ class EchoTest : public TestCase
     std::vector<int64_t> m_times; //!< round trips (ps)
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief TCP in a lossless class: PFC keeps every frame, and the bottleneck busy.
- */
+/// @ingroup fabricdevice-tests
+/// @brief TCP in a lossless class: PFC keeps every frame, and the bottleneck busy.
 class LosslessIncastTest : public TestCase
 {
   public:
@@ -434,10 +374,8 @@ class LosslessIncastTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief TCP in a lossy class: losses, recovery, and three counts of the same packets.
- */
+/// @ingroup fabricdevice-tests
+/// @brief TCP in a lossy class: losses, recovery, and three counts of the same packets.
 class LossyIncastTest : public TestCase
 {
   public:
@@ -501,10 +439,8 @@ class LossyIncastTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief A host's link is shared by its queue pairs and its device.
- */
+/// @ingroup fabricdevice-tests
+/// @brief A host's link is shared by its queue pairs and its device.
 class ShareTest : public TestCase
 {
   public:
@@ -583,10 +519,8 @@ class ShareTest : public TestCase
     std::map<FrameKind, uint64_t> m_frames; //!< sent by host 0
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief What switches do to a frame reaches the IP header.
- */
+/// @ingroup fabricdevice-tests
+/// @brief What switches do to a frame reaches the IP header.
 class HeaderTest : public TestCase
 {
   public:
@@ -611,14 +545,9 @@ class HeaderTest : public TestCase
         m_arrived.ttl = header.GetTtl();
     }
 
-    /**
-     * @brief Send ten packets over one switch that marks whatever it can.
-     *
-     * @param tos type of service
-     * @param routed the switch counts as a router
-     * @param ttl the sender's
-     * @return what arrived
-     */
+    /// Send ten packets over one switch that marks whatever it can.
+    /// @param tos type of service. @param routed the switch counts as a router. @param ttl the
+    /// sender's. @return what arrived.
     Arrived Send(uint8_t tos, bool routed, uint8_t ttl)
     {
         m_arrived = {};
@@ -667,10 +596,8 @@ class HeaderTest : public TestCase
     uint64_t m_ttlDrops{0}; //!< by the switch
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief DCTCP sees the marks and so loses nothing.
- */
+/// @ingroup fabricdevice-tests
+/// @brief DCTCP sees the marks and so loses nothing.
 class DctcpTest : public TestCase
 {
   public:
@@ -685,12 +612,8 @@ class DctcpTest : public TestCase
         m_marked += header.GetEcn() == Ipv4Header::ECN_CE;
     }
 
-    /**
-     * @brief Three senders, and a switch that marks above 30 KB.
-     *
-     * @param dctcp DCTCP, else ns-3's default, which ignores marks
-     * @return frames lost
-     */
+    /// Three senders, and a switch that marks above 30 KB.
+    /// @param dctcp DCTCP, else ns-3's default, which ignores marks. @return frames lost.
     uint64_t Run(bool dctcp)
     {
         constexpr uint64_t BYTES = 1'000'000;
@@ -736,10 +659,8 @@ class DctcpTest : public TestCase
     uint64_t m_marked{0}; //!< packets that arrived marked
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief A broadcast reaches everybody once, though the network has loops.
- */
+/// @ingroup fabricdevice-tests
+/// @brief A broadcast reaches everybody once, though the network has loops.
 class FloodTest : public TestCase
 {
   public:
@@ -757,11 +678,7 @@ class FloodTest : public TestCase
         }
     }
 
-    /**
-     * @brief Echo once across a k = 4 fat-tree.
-     *
-     * @param caches they are filled
-     */
+    /// Echo once across a k = 4 fat-tree. @param caches they are filled
     void Run(bool caches)
     {
         constexpr uint32_t HOSTS = 16;
@@ -838,10 +755,8 @@ class FloodTest : public TestCase
                                                                      //!< and receiving port
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief DSCP or priority choose the class, which the tag carries.
- */
+/// @ingroup fabricdevice-tests
+/// @brief DSCP or priority choose the class, which the tag carries.
 class ClassTest : public TestCase
 {
   public:
@@ -862,13 +777,7 @@ class ClassTest : public TestCase
         frame.packet->CopyData(m_bytes.data(), 18);
     }
 
-    /**
-     * @brief Send one packet.
-     *
-     * @param tos type of service
-     * @param classBy attribute
-     * @param map attribute
-     */
+    /// Send one packet. @param tos type of service. @param classBy attribute. @param map attribute.
     void Send(uint8_t tos, const std::string& classBy, const std::string& map)
     {
         m_class = 99;
@@ -910,10 +819,8 @@ class ClassTest : public TestCase
     std::vector<uint8_t> m_bytes; //!< its first 18
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief Nothing is dropped in silence.
- */
+/// @ingroup fabricdevice-tests
+/// @brief Nothing is dropped in silence.
 class DropTest : public TestCase
 {
   public:
@@ -977,10 +884,8 @@ class DropTest : public TestCase
     uint32_t m_dropped{0};                   //!< by MacTxDrop
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief EnablePcap, EnableAscii, and paths of ns3::Config.
- */
+/// @ingroup fabricdevice-tests
+/// @brief EnablePcap, EnableAscii, and paths of ns3::Config.
 class TraceTest : public TestCase
 {
   public:
@@ -991,12 +896,8 @@ class TraceTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Three packets from one device to another.
-     *
-     * @param prefix of the files
-     * @return names of the files of both, without suffix
-     */
+    /// Three packets from one device to another.
+    /// @param prefix of the files. @return names of the files of both, without suffix.
     std::array<std::string, 2> Run(const std::string& prefix)
     {
         Lan lan;
@@ -1075,10 +976,8 @@ class TraceTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief A failed link holds packets back; the device reports it.
- */
+/// @ingroup fabricdevice-tests
+/// @brief A failed link holds packets back; the device reports it.
 class LinkTest : public TestCase
 {
   public:
@@ -1118,10 +1017,8 @@ class LinkTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief Schemes that treat hosts and switches differently.
- */
+/// @ingroup fabricdevice-tests
+/// @brief Schemes that treat hosts and switches differently.
 class HostRoleTest : public TestCase
 {
   public:
@@ -1165,10 +1062,8 @@ class HostRoleTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief Tests of FabricNetDevice.
- */
+/// @ingroup fabricdevice-tests
+/// @brief Tests of FabricNetDevice.
 class FabricNetDeviceTestSuite : public TestSuite
 {
   public:

@@ -40,12 +40,7 @@ constexpr uint16_t IPV4 = 0x0800; //!< EtherType
 constexpr uint16_t IPV6 = 0x86dd; //!< EtherType
 constexpr uint16_t ARP = 0x0806;  //!< EtherType
 
-/**
- * @brief The bytes of a packet.
- *
- * @param packet it
- * @return bytes
- */
+/// The bytes of a packet. @param packet it. @return bytes.
 std::vector<uint8_t>
 BytesOf(Ptr<const Packet> packet)
 {
@@ -54,12 +49,7 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/**
- * @brief A packet of given bytes.
- *
- * @param bytes bytes
- * @return packet
- */
+/// A packet of given bytes. @param bytes bytes. @return packet.
 Ptr<Packet>
 PacketOf(const std::vector<uint8_t>& bytes)
 {
@@ -86,10 +76,8 @@ Ipv6Bytes(const std::array<uint8_t, 8>& head, const std::vector<uint8_t>& payloa
     return bytes;
 }
 
-/**
- * @ingroup fabricdevice-tests
- * @brief Fields of packets.
- */
+/// @ingroup fabricdevice-tests
+/// @brief Fields of packets.
 class InspectTest : public TestCase
 {
   public:
@@ -167,10 +155,8 @@ class InspectTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief What the network changed.
- */
+/// @ingroup fabricdevice-tests
+/// @brief What the network changed.
 class RewriteTest : public TestCase
 {
   public:
@@ -218,10 +204,8 @@ class RewriteTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief The tag, against IEEE 802.1Q, figure 9-2.
- */
+/// @ingroup fabricdevice-tests
+/// @brief The tag, against IEEE 802.1Q, figure 9-2.
 class VlanTagTest : public TestCase
 {
   public:
@@ -246,10 +230,8 @@ class VlanTagTest : public TestCase
     }
 };
 
-/**
- * @ingroup fabricdevice-tests
- * @brief Tests of what is in packets.
- */
+/// @ingroup fabricdevice-tests
+/// @brief Tests of what is in packets.
 class PacketTestSuite : public TestSuite
 {
   public:

@@ -38,11 +38,7 @@ namespace
 class Teller : public CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::Teller")
@@ -64,11 +60,7 @@ NS_OBJECT_ENSURE_REGISTERED(Teller);
 class Clock : public CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::Clock")
@@ -97,12 +89,9 @@ NS_OBJECT_ENSURE_REGISTERED(Clock);
 class Clos : public Network
 {
   public:
-    /**
-     * @brief Build the links.
-     *
-     * @param seed of the run; salts of ECMP come from it
-     * @param marking switches mark what waits, and receivers send CNPs
-     */
+    /// Build the links.
+    /// @param seed of the run; salts of ECMP come from it. @param marking switches mark what waits,
+    /// and receivers send CNPs.
     explicit Clos(uint64_t seed, bool marking = false)
         : Network(seed)
     {
@@ -147,13 +136,9 @@ class Clos : public Network
         }
     }
 
-    /**
-     * @brief By which of the five switches all frames of a kind went.
-     *
-     * @param flow its number
-     * @param kind 0 data, 1 ACK, 2 NACK, 3 CNP
-     * @return the switch; -1 if there are none, or they took several ways
-     */
+    /// By which of the five switches all frames of a kind went.
+    /// @param flow its number. @param kind 0 data, 1 ACK, 2 NACK, 3 CNP. @return the switch; -1 if
+    /// there are none, or they took several ways.
     int64_t Middle(uint32_t flow, int64_t kind)
     {
         const auto& found = m_middle[{flow, kind}];
@@ -171,10 +156,8 @@ class Clos : public Network
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief ACKs, NACKs and CNPs go by the way that was asked for.
- */
+/// @ingroup facade-tests
+/// @brief ACKs, NACKs and CNPs go by the way that was asked for.
 class AnswerPathTest : public TestCase
 {
   public:
@@ -187,12 +170,7 @@ class AnswerPathTest : public TestCase
   private:
     static constexpr uint32_t FLOWS = 16;
 
-    /**
-     * @brief One run with 16 flows.
-     *
-     * @param net the network
-     * @param setUp configures the flows further
-     */
+    /// One run with 16 flows. @param net the network. @param setUp configures the flows further.
     static void RunOnce(Clos& net, const std::function<void(Clos&)>& setUp)
     {
         for (uint32_t flow = 0; flow < FLOWS; ++flow)
@@ -203,12 +181,8 @@ class AnswerPathTest : public TestCase
         net.Run();
     }
 
-    /**
-     * @brief The same without anything that is about answers.
-     *
-     * @param seed of the run
-     * @return by (flow, kind), the switch in the middle
-     */
+    /// The same without anything that is about answers.
+    /// @param seed of the run. @return by (flow, kind), the switch in the middle.
     std::map<std::pair<uint32_t, int64_t>, int64_t> Plain(uint64_t seed)
     {
         Clos net(seed);
@@ -349,10 +323,8 @@ class AnswerPathTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief When the sender knows that its message has arrived.
- */
+/// @ingroup facade-tests
+/// @brief When the sender knows that its message has arrived.
 class AckedTest : public TestCase
 {
   public:
@@ -363,13 +335,10 @@ class AckedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A message on a random idle path; its ACKs go back over the same links.
-     *
-     * The second model is store and forward, packet by packet and ACK by ACK.
-     *
-     * @param seed of everything
-     */
+    /// A message on a random idle path; its ACKs go back over the same links.
+    ///
+    /// The second model is store and forward, packet by packet and ACK by ACK.
+    /// @param seed of everything
     void IdlePath(uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -445,13 +414,9 @@ class AckedTest : public TestCase
                               "seed " << seed);
     }
 
-    /**
-     * @brief n hosts send m packets each to one at once; the switch takes them in turns.
-     *
-     * @param n senders
-     * @param m packets
-     * @param untilAcked end the run with the last ACK, else with the last packet
-     */
+    /// n hosts send m packets each to one at once; the switch takes them in turns.
+    /// @param n senders. @param m packets. @param untilAcked end the run with the last ACK, else
+    /// with the last packet.
     void Incast(int64_t n, int64_t m, bool untilAcked)
     {
         constexpr uint64_t RATE = 100'000'000'000;
@@ -514,10 +479,8 @@ class AckedTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Answers that wait in the NIC.
- */
+/// @ingroup facade-tests
+/// @brief Answers that wait in the NIC.
 class AnswerDelayTest : public TestCase
 {
   public:
@@ -554,10 +517,8 @@ class AnswerDelayTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of what answers a flow.
- */
+/// @ingroup facade-tests
+/// @brief Tests of what answers a flow.
 class AnswerTestSuite : public TestSuite
 {
   public:

@@ -26,11 +26,9 @@ namespace facade
 namespace tests
 {
 
-/**
- * @ingroup facade-tests
- * @brief Flows of random networks that wait for others, which end anywhere, directly or through
- * points.
- */
+/// @ingroup facade-tests
+/// @brief Flows of random networks that wait for others, which end anywhere, directly or through
+/// points.
 class WaitingFlowsTest : public TestCase
 {
   public:
@@ -43,15 +41,10 @@ class WaitingFlowsTest : public TestCase
     /// What a run came to: the table of its flows, its events, its end.
     using Found = std::vector<std::vector<int64_t>>;
 
-    /**
-     * @brief A random run.
-     *
-     * @param seed of all draws
-     * @param window MostWindow of the loop
-     * @param cells whether cells ran on their own
-     * @param threads that run the cells, while deadlocks are not judged; 0: one, and they are
-     * @return what came
-     */
+    /// A random run.
+    /// @param seed of all draws. @param window MostWindow of the loop. @param cells whether cells
+    /// ran on their own. @param threads that run the cells, while deadlocks are not judged; 0: one,
+    /// and they are. @return what came.
     static Found Simulate(uint64_t seed,
                           const std::string& window,
                           bool& cells,
@@ -181,11 +174,9 @@ class WaitingFlowsTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Random rings, in which pauses can form a cycle: with pause storms, links that fail, and
- * loads from nearly none to more than there is room for.
- */
+/// @ingroup facade-tests
+/// @brief Random rings, in which pauses can form a cycle: with pause storms, links that fail, and
+/// loads from nearly none to more than there is room for.
 class JudgedTest : public TestCase
 {
   public:
@@ -206,14 +197,9 @@ class JudgedTest : public TestCase
         bool operator==(const Found& other) const = default;
     };
 
-    /**
-     * @brief A random run.
-     *
-     * @param seed of all draws
-     * @param window MostWindow of the loop
-     * @param threads that run it
-     * @return what came
-     */
+    /// A random run.
+    /// @param seed of all draws. @param window MostWindow of the loop. @param threads that run it.
+    /// @return what came.
     Found Simulate(uint64_t seed, const std::string& window, uint32_t threads = 1)
     {
         Config::SetDefault("ns3::eventloop::CellLoop::MostWindow", StringValue(window));
@@ -321,10 +307,8 @@ class JudgedTest : public TestCase
     uint32_t m_together{0}; //!< and in one order
 };
 
-/**
- * @ingroup facade-tests
- * @brief The suite "facade-cells".
- */
+/// @ingroup facade-tests
+/// @brief The suite "facade-cells".
 class CellsTestSuite : public TestSuite
 {
   public:

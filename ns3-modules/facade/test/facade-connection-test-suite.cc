@@ -70,13 +70,8 @@ struct Setting
     bool shared{true};                             //!< one connection, or one for each message
 };
 
-/**
- * @brief Run messages from one host to another, over a switch at 100 Gb/s.
- *
- * @param messages in the order of their numbers
- * @param setting how
- * @return the results
- */
+/// Run messages from one host to another, over a switch at 100 Gb/s.
+/// @param messages in the order of their numbers. @param setting how. @return the results.
 Results
 RunConnection(const std::vector<Message>& messages, const Setting& setting)
 {
@@ -128,12 +123,8 @@ RunConnection(const std::vector<Message>& messages, const Setting& setting)
     return results;
 }
 
-/**
- * @brief When messages arrive that are sent one after the other, each from its start on.
- *
- * @param messages in the order of their starts
- * @return by message (ps)
- */
+/// When messages arrive that are sent one after the other, each from its start on.
+/// @param messages in the order of their starts. @return by message (ps).
 std::vector<int64_t>
 Arrivals(const std::vector<Message>& messages)
 {
@@ -156,12 +147,7 @@ Arrivals(const std::vector<Message>& messages)
     return arrivals;
 }
 
-/**
- * @brief The sum of a column.
- *
- * @param values its values
- * @return their sum
- */
+/// The sum of a column. @param values its values. @return their sum.
 int64_t
 Sum(const std::vector<int64_t>& values)
 {
@@ -170,10 +156,8 @@ Sum(const std::vector<int64_t>& values)
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief Without losses.
- */
+/// @ingroup facade-tests
+/// @brief Without losses.
 class ConnectionOrderTest : public TestCase
 {
   public:
@@ -183,12 +167,8 @@ class ConnectionOrderTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare with the model of the links.
-     *
-     * @param messages in the order of their starts
-     * @param what is tested
-     */
+    /// Compare with the model of the links.
+    /// @param messages in the order of their starts. @param what is tested.
     void Compare(const std::vector<Message>& messages, const std::string& what)
     {
         const std::vector<int64_t> expected = Arrivals(messages);
@@ -233,10 +213,8 @@ class ConnectionOrderTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Random messages and losses.
- */
+/// @ingroup facade-tests
+/// @brief Random messages and losses.
 class ConnectionSumTest : public TestCase
 {
   public:
@@ -290,10 +268,8 @@ class ConnectionSumTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief The last packet of a message is lost, and the next message follows it.
- */
+/// @ingroup facade-tests
+/// @brief The last packet of a message is lost, and the next message follows it.
 class ConnectionBorderTest : public TestCase
 {
   public:
@@ -333,10 +309,8 @@ class ConnectionBorderTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Losses that nobody recovers.
- */
+/// @ingroup facade-tests
+/// @brief Losses that nobody recovers.
 class ConnectionWithoutRecoveryTest : public TestCase
 {
   public:
@@ -391,10 +365,8 @@ class ConnectionWithoutRecoveryTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Messages in shares.
- */
+/// @ingroup facade-tests
+/// @brief Messages in shares.
 class ConnectionSharesTest : public TestCase
 {
   public:
@@ -417,15 +389,10 @@ class ConnectionSharesTest : public TestCase
         std::string problems;        //!< of Check
     };
 
-    /**
-     * @brief Send messages at once, with losses.
-     *
-     * @param sizes of the messages, or of the shares of one (B)
-     * @param seed of the losses
-     * @param round of which the event loop and the end of the run depend
-     * @param shared whether they are shares
-     * @return what happened
-     */
+    /// Send messages at once, with losses.
+    /// @param sizes of the messages, or of the shares of one (B) @param seed of the losses.
+    /// @param round of which the event loop and the end of the run depend. @param shared whether
+    /// they are shares. @return what happened.
     static Sent Send(const std::vector<uint64_t>& sizes, uint64_t seed, int round, bool shared)
     {
         Network net;
@@ -521,10 +488,8 @@ class ConnectionSharesTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief What cannot be on one connection.
- */
+/// @ingroup facade-tests
+/// @brief What cannot be on one connection.
 class ConnectionRefusalTest : public TestCase
 {
   public:
@@ -534,12 +499,7 @@ class ConnectionRefusalTest : public TestCase
     }
 
   private:
-    /**
-     * @brief What is said of two flows.
-     *
-     * @param add adds the second one
-     * @return problems
-     */
+    /// What is said of two flows. @param add adds the second one. @return problems.
     static std::string Problems(const std::function<uint32_t(Network&)>& add)
     {
         Network net;
@@ -602,10 +562,8 @@ class ConnectionRefusalTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of connections with several messages.
- */
+/// @ingroup facade-tests
+/// @brief Tests of connections with several messages.
 class ConnectionTestSuite : public TestSuite
 {
   public:

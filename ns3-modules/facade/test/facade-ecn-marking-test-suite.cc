@@ -37,10 +37,8 @@ constexpr int64_t FRAME = 1048; //!< B of a full frame
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief EcnMarking that keeps what depth each frame met and whether it was marked.
- */
+/// @ingroup facade-tests
+/// @brief EcnMarking that keeps what depth each frame met and whether it was marked.
 class WatchedMarking : public EcnMarking
 {
   public:
@@ -54,11 +52,7 @@ class WatchedMarking : public EcnMarking
         bool marked;   //!< by this look
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::WatchedMarking")
@@ -103,18 +97,12 @@ std::vector<WatchedMarking::Look> WatchedMarking::g_looks;
 uint64_t WatchedMarking::g_otherMarks = 0;
 NS_OBJECT_ENSURE_REGISTERED(WatchedMarking);
 
-/**
- * @ingroup facade-tests
- * @brief Notes when marked packets arrive.
- */
+/// @ingroup facade-tests
+/// @brief Notes when marked packets arrive.
 class MarkWitness : public rdma::CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::MarkWitness")
@@ -146,16 +134,10 @@ namespace
 
 using Values = std::vector<std::pair<std::string, std::string>>; //!< attributes
 
-/**
- * @brief Two flows of 0.52 of the line each into one port: its queue grows through all depths.
- *
- * @param values attributes of the marking
- * @param gbps line
- * @param seed of the run
- * @param change more attributes
- * @param duration ps; 4.5 ms make 180 us of the line's rate
- * @return number of the summary "marked_frames"
- */
+/// Two flows of 0.52 of the line each into one port: its queue grows through all depths.
+/// @param values attributes of the marking. @param gbps line. @param seed of the run. @param change
+/// more attributes. @param duration ps; 4.5 ms make 180 us of the line's rate. @return number of
+/// the summary "marked_frames".
 double
 Overload(const Values& values,
          uint64_t gbps,
@@ -196,10 +178,8 @@ Overload(const Values& values,
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief Probability of a mark.
- */
+/// @ingroup facade-tests
+/// @brief Probability of a mark.
 class ProbabilityTest : public TestCase
 {
   public:
@@ -211,14 +191,8 @@ class ProbabilityTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare what was marked with the closed form.
-     *
-     * @param kmin B
-     * @param kmax B
-     * @param pmax probability
-     * @param what is tested
-     */
+    /// Compare what was marked with the closed form.
+    /// @param kmin B. @param kmax B. @param pmax probability. @param what is tested.
     void Compare(double kmin, double kmax, double pmax, const std::string& what)
     {
         constexpr int BINS = 8;
@@ -316,10 +290,8 @@ class ProbabilityTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief How old a mark is when it arrives.
- */
+/// @ingroup facade-tests
+/// @brief How old a mark is when it arrives.
 class DelayTest : public TestCase
 {
   public:
@@ -371,10 +343,8 @@ class DelayTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Thresholds that cannot be.
- */
+/// @ingroup facade-tests
+/// @brief Thresholds that cannot be.
 class ThresholdTest : public TestCase
 {
   public:
@@ -398,10 +368,8 @@ class ThresholdTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of EcnMarking.
- */
+/// @ingroup facade-tests
+/// @brief Tests of EcnMarking.
 class EcnMarkingTestSuite : public TestSuite
 {
   public:

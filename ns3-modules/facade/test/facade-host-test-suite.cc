@@ -35,12 +35,7 @@ namespace
 /// Two hosts and a switch, 100 Gb/s, 1 us a link, no overhead, PFC.
 struct PfcPair : Network
 {
-    /**
-     * @brief Set it up.
-     *
-     * @param xoff static threshold of every queue
-     * @param burst of queue pairs (B)
-     */
+    /// Set it up. @param xoff static threshold of every queue. @param burst of queue pairs (B).
     explicit PfcPair(int64_t xoff, int64_t burst = 0)
     {
         Set("Host", "QueuePairBurst", burst);
@@ -61,10 +56,8 @@ struct PfcPair : Network
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief A host that takes data slowly.
- */
+/// @ingroup facade-tests
+/// @brief A host that takes data slowly.
 class SlowReceiverTest : public TestCase
 {
   public:
@@ -130,10 +123,8 @@ class SlowReceiverTest : public TestCase
     static constexpr int64_t FULL_BUFFER = 10'000'000;
 };
 
-/**
- * @ingroup facade-tests
- * @brief A NIC that pauses its switch without cause.
- */
+/// @ingroup facade-tests
+/// @brief A NIC that pauses its switch without cause.
 class PauseStormTest : public TestCase
 {
   public:
@@ -204,10 +195,8 @@ class PauseStormTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A NIC that pauses a class which PFC does not protect.
- */
+/// @ingroup facade-tests
+/// @brief A NIC that pauses a class which PFC does not protect.
 class LossyStormTest : public TestCase
 {
   public:
@@ -253,10 +242,8 @@ class LossyStormTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A host that pauses forever blocks its senders, which is not a deadlock of the network.
- */
+/// @ingroup facade-tests
+/// @brief A host that pauses forever blocks its senders, which is not a deadlock of the network.
 class HostRootedTest : public TestCase
 {
   public:
@@ -306,10 +293,8 @@ class HostRootedTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A storm on a host that is slow as well: two reasons to pause, which must not be confused.
- */
+/// @ingroup facade-tests
+/// @brief A storm on a host that is slow as well: two reasons to pause, which must not be confused.
 class StormOnSlowHostTest : public TestCase
 {
   public:
@@ -362,11 +347,9 @@ class StormOnSlowHostTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Random fabrics in which links fail, receivers are slow, storms rage and lossy classes are
- * full.
- */
+/// @ingroup facade-tests
+/// @brief Random fabrics in which links fail, receivers are slow, storms rage and lossy classes are
+/// full.
 class RandomTroubleTest : public TestCase
 {
   public:
@@ -377,13 +360,9 @@ class RandomTroubleTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Make a random connected fabric with cycles, and trouble.
-     *
-     * @param seed of everything
-     * @param failures links fail, and loss is allowed
-     * @return the flow table and the number of events
-     */
+    /// Make a random connected fabric with cycles, and trouble.
+    /// @param seed of everything. @param failures links fail, and loss is allowed. @return the flow
+    /// table and the number of events.
     std::vector<int64_t> RunOnce(uint64_t seed, bool failures)
     {
         std::mt19937_64 random(seed);
@@ -543,10 +522,8 @@ class RandomTroubleTest : public TestCase
     uint64_t m_dropped{0}; //!< data frames dropped in all runs
 };
 
-/**
- * @ingroup facade-tests
- * @brief What a seed decides: ECMP.
- */
+/// @ingroup facade-tests
+/// @brief What a seed decides: ECMP.
 class SeedTest : public TestCase
 {
   public:
@@ -560,12 +537,8 @@ class SeedTest : public TestCase
     static constexpr uint32_t SPINES = 4;
     static constexpr uint32_t FLOWS = 32;
 
-    /**
-     * @brief Two leaves, four spines, one host each, 32 flows.
-     *
-     * @param seed of the run
-     * @return for each flow, which spine it took
-     */
+    /// Two leaves, four spines, one host each, 32 flows.
+    /// @param seed of the run. @return for each flow, which spine it took.
     std::vector<uint32_t> Choices(uint64_t seed)
     {
         Network net(seed);
@@ -634,19 +607,13 @@ class SeedTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Adds a queue to a class: on hosts for the odd flows, and holds either back in turns; on
- * switches for every third packet, which so is overtaken.
- */
+/// @ingroup facade-tests
+/// @brief Adds a queue to a class: on hosts for the odd flows, and holds either back in turns; on
+/// switches for every third packet, which so is overtaken.
 class SecondQueue : public lossless::FlowControl, public lossless::QueueSelector
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::SecondQueue")
@@ -720,10 +687,8 @@ uint32_t SecondQueue::g_most = 0;
 uint64_t SecondQueue::g_wrong = 0;
 NS_OBJECT_ENSURE_REGISTERED(SecondQueue);
 
-/**
- * @ingroup facade-tests
- * @brief A host whose flows use several egress queues of a class.
- */
+/// @ingroup facade-tests
+/// @brief A host whose flows use several egress queues of a class.
 class SecondQueueTest : public TestCase
 {
   public:
@@ -829,10 +794,8 @@ class SecondQueueTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A NIC that serves its queue pairs in bursts.
- */
+/// @ingroup facade-tests
+/// @brief A NIC that serves its queue pairs in bursts.
 class BurstTest : public TestCase
 {
   public:
@@ -845,12 +808,9 @@ class BurstTest : public TestCase
   private:
     static constexpr int64_t FRAME_TIME = 83'840; //!< ps a full frame of 1048 B at 100 Gb/s
 
-    /**
-     * @brief Whose frames the NIC made, in order.
-     *
-     * @param flows how many flows there are
-     * @return their numbers, each with the time when its frame was made (ps)
-     */
+    /// Whose frames the NIC made, in order.
+    /// @param flows how many flows there are. @return their numbers, each with the time when its
+    /// frame was made (ps).
     static std::vector<std::pair<int64_t, uint32_t>> Sent(uint32_t flows)
     {
         std::vector<std::pair<int64_t, uint32_t>> all;
@@ -920,10 +880,8 @@ class BurstTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of Host.
- */
+/// @ingroup facade-tests
+/// @brief Tests of Host.
 class HostTestSuite : public TestSuite
 {
   public:

@@ -40,10 +40,8 @@ constexpr int64_t RTT = 2 * FULL + 4 * US + 2 * ANSWER;
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief Random events against IRN's rules, written down a second time with sets.
- */
+/// @ingroup facade-tests
+/// @brief Random events against IRN's rules, written down a second time with sets.
 class SecondRecoveryModelTest : public TestCase
 {
   public:
@@ -212,10 +210,8 @@ class SecondRecoveryModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief When a silence causes repeats, to the picosecond.
- */
+/// @ingroup facade-tests
+/// @brief When a silence causes repeats, to the picosecond.
 class TimeoutTest : public TestCase
 {
   public:
@@ -233,14 +229,9 @@ class TimeoutTest : public TestCase
         double repeated; //!< packets
     };
 
-    /**
-     * @brief Send a message and lose the first copy of some packets.
-     *
-     * @param packets of the message
-     * @param choose which of its packets and ACKs to lose, given whether a packet is a repeat
-     * @param few N
-     * @return what came of it
-     */
+    /// Send a message and lose the first copy of some packets.
+    /// @param packets of the message. @param choose which of its packets and ACKs to lose, given
+    /// whether a packet is a repeat. @param few N. @return what came of it.
     Result RunOnce(uint32_t packets, const std::function<bool(const Frame&)>& choose, int64_t few)
     {
         Network net;
@@ -314,10 +305,8 @@ class TimeoutTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief The window of a BDP.
- */
+/// @ingroup facade-tests
+/// @brief The window of a BDP.
 class BdpWindowTest : public TestCase
 {
   public:
@@ -327,12 +316,7 @@ class BdpWindowTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Send 400 packets alone.
-     *
-     * @param bdps WindowBdps
-     * @return when the last one has come (ps)
-     */
+    /// Send 400 packets alone. @param bdps WindowBdps. @return when the last one has come (ps).
     int64_t Finish(const std::string& bdps)
     {
         Network net;
@@ -408,10 +392,8 @@ class BdpWindowTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of IRN.
- */
+/// @ingroup facade-tests
+/// @brief Tests of IRN.
 class IrnTestSuite : public TestSuite
 {
   public:

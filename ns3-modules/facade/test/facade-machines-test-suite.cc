@@ -32,10 +32,8 @@ namespace facade
 namespace tests
 {
 
-/**
- * @ingroup facade-tests
- * @brief Random hosts of several links in random servers, or in none.
- */
+/// @ingroup facade-tests
+/// @brief Random hosts of several links in random servers, or in none.
 class MachinesTest : public TestCase
 {
   public:
@@ -137,10 +135,8 @@ class MachinesTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Ports that take frames of random sizes.
- */
+/// @ingroup facade-tests
+/// @brief Ports that take frames of random sizes.
 class FrameLimitsTest : public TestCase
 {
   public:
@@ -215,10 +211,8 @@ class FrameLimitsTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of what a network is checked and asked for.
- */
+/// @ingroup facade-tests
+/// @brief Tests of what a network is checked and asked for.
 class MachinesTestSuite : public TestSuite
 {
   public:

@@ -25,13 +25,9 @@ struct NextMessage
     int64_t silent{0};  //!< changes of the rate that were reported in between, but for that to 0
 };
 
-/**
- * @brief Run a message that competes with another host's, and a second one 5 ms later.
- *
- * @param net with all but nodes and flows
- * @param shared the second message uses the connection of the first one
- * @return the rates
- */
+/// Run a message that competes with another host's, and a second one 5 ms later.
+/// @param net with all but nodes and flows. @param shared the second message uses the connection of
+/// the first one. @return the rates.
 inline NextMessage
 RunNextMessage(Network& net, bool shared)
 {

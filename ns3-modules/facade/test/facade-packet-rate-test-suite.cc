@@ -29,12 +29,7 @@ namespace
 constexpr uint64_t NIC_LINE = 100'000'000'000; //!< bit/s
 constexpr int64_t LINK = 1'000'000;            //!< ps a link
 
-/**
- * @brief A time in ns-3's spelling.
- *
- * @param ps it
- * @return text
- */
+/// A time in ns-3's spelling. @param ps it. @return text.
 std::string
 Ps(int64_t ps)
 {
@@ -44,13 +39,9 @@ Ps(int64_t ps)
 /// Hosts at a switch, without overhead, under PFC, whose queue pairs are watched.
 struct Watched : Network
 {
-    /**
-     * @brief Set it up.
-     *
-     * @param hosts how many
-     * @param send least time between packets sent (ps)
-     * @param receive least time between packets taken (ps)
-     */
+    /// Set it up.
+    /// @param hosts how many. @param send least time between packets sent (ps) @param receive least
+    /// time between packets taken (ps).
     Watched(uint32_t hosts, int64_t send, int64_t receive)
     {
         Set("Port", "Overhead", 0);
@@ -65,12 +56,7 @@ struct Watched : Network
         Star(hosts, NIC_LINE, LINK);
     }
 
-    /**
-     * @brief Run, and see that all is well.
-     *
-     * @param end ps
-     * @return problems; empty if there are none
-     */
+    /// Run, and see that all is well. @param end ps. @return problems; empty if there are none.
     std::string Run(int64_t end)
     {
         sim.Build();
@@ -78,13 +64,8 @@ struct Watched : Network
         return sim.Finish();
     }
 
-    /**
-     * @brief When a host made data, or took them.
-     *
-     * @param flows of the host
-     * @param sent made, else taken
-     * @return times in order (ps)
-     */
+    /// When a host made data, or took them.
+    /// @param flows of the host. @param sent made, else taken. @return times in order (ps).
     static std::vector<int64_t> Times(const std::vector<uint32_t>& flows, bool sent)
     {
         std::vector<int64_t> times;
@@ -100,12 +81,7 @@ struct Watched : Network
         return times;
     }
 
-    /**
-     * @brief The least time between two of them.
-     *
-     * @param times in order (ps)
-     * @return ps
-     */
+    /// The least time between two of them. @param times in order (ps) @return ps.
     static int64_t LeastGap(const std::vector<int64_t>& times)
     {
         int64_t least = lossless::NEVER;
@@ -119,10 +95,8 @@ struct Watched : Network
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief A message on an idle path.
- */
+/// @ingroup facade-tests
+/// @brief A message on an idle path.
 class PacketRatePathTest : public TestCase
 {
   public:
@@ -133,11 +107,8 @@ class PacketRatePathTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A message on a random path, against store and forward packet by packet.
-     *
-     * @param seed of everything
-     */
+    /// A message on a random path, against store and forward packet by packet.
+    /// @param seed of everything
     void Once(uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -207,10 +178,8 @@ class PacketRatePathTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief What else decides when a packet goes.
- */
+/// @ingroup facade-tests
+/// @brief What else decides when a packet goes.
 class PacketRateSendTest : public TestCase
 {
   public:
@@ -242,14 +211,9 @@ class PacketRateSendTest : public TestCase
         }
     }
 
-    /**
-     * @brief A flow with a limit besides the packet rate: the slower one decides.
-     *
-     * @param interval of the NIC (ps)
-     * @param cap of the flow (bit/s); 0: none
-     * @param window of the flow (B); 0: none
-     * @param gap what cap or window allow (ps)
-     */
+    /// A flow with a limit besides the packet rate: the slower one decides.
+    /// @param interval of the NIC (ps) @param cap of the flow (bit/s); 0: none. @param window of
+    /// the flow (B); 0: none. @param gap what cap or window allow (ps).
     void Limited(int64_t interval, uint64_t cap, uint64_t window, int64_t gap)
     {
         Watched net(2, interval, 0);
@@ -292,11 +256,8 @@ class PacketRateSendTest : public TestCase
         }
     }
 
-    /**
-     * @brief Many flows of two classes to a host that pauses, and slow receivers.
-     *
-     * @param seed of everything
-     */
+    /// Many flows of two classes to a host that pauses, and slow receivers.
+    /// @param seed of everything
     void Pauses(uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -356,10 +317,8 @@ class PacketRateSendTest : public TestCase
     double m_pauses{0}; //!< PAUSEs of all runs
 };
 
-/**
- * @ingroup facade-tests
- * @brief A NIC that takes fewer packets than the line brings.
- */
+/// @ingroup facade-tests
+/// @brief A NIC that takes fewer packets than the line brings.
 class PacketRateReceiveTest : public TestCase
 {
   public:
@@ -391,10 +350,8 @@ class PacketRateReceiveTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of packet rates.
- */
+/// @ingroup facade-tests
+/// @brief Tests of packet rates.
 class PacketRateTestSuite : public TestSuite
 {
   public:

@@ -30,13 +30,8 @@ using lossless::tests::Draws;
 namespace
 {
 
-/**
- * @brief Time of a frame at a rate that must not be exceeded.
- *
- * @param bytes bytes on the wire
- * @param rate bit/s
- * @return ps, rounded up
- */
+/// Time of a frame at a rate that must not be exceeded.
+/// @param bytes bytes on the wire. @param rate bit/s. @return ps, rounded up.
 int64_t
 SpacingTime(int64_t bytes, uint64_t rate)
 {
@@ -55,12 +50,7 @@ struct Pair : Network
         Star(2, 100'000'000'000, 1'000'000);
     }
 
-    /**
-     * @brief Build and run.
-     *
-     * @param until ps
-     * @return problems of the check and of the end; empty: none
-     */
+    /// Build and run. @param until ps. @return problems of the check and of the end; empty: none.
     std::string Run(int64_t until)
     {
         sim.Build();
@@ -74,13 +64,11 @@ struct Pair : Network
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief Completion times on random idle paths.
- *
- * The second model is the recursion of store and forward, packet by packet: packet p leaves hop h
- * when it has left hop h - 1 and crossed the link and the switch, and packet p - 1 has left hop h.
- */
+/// @ingroup facade-tests
+/// @brief Completion times on random idle paths.
+///
+/// The second model is the recursion of store and forward, packet by packet: packet p leaves hop h
+/// when it has left hop h - 1 and crossed the link and the switch, and packet p - 1 has left hop h.
 class IdlePathTest : public TestCase
 {
   public:
@@ -91,13 +79,9 @@ class IdlePathTest : public TestCase
     }
 
   private:
-    /**
-     * @brief One random path, and one message on it.
-     *
-     * @param seed of everything
-     * @param packets full packets of the message, besides the odd bytes
-     * @param odd bytes more than full packets, may be negative
-     */
+    /// One random path, and one message on it.
+    /// @param seed of everything. @param packets full packets of the message, besides the odd
+    /// bytes. @param odd bytes more than full packets, may be negative.
     void RunOnce(uint64_t seed, int64_t packets, int64_t odd)
     {
         std::mt19937_64 random(seed);
@@ -199,10 +183,8 @@ class IdlePathTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A window bounds the bytes in flight, is used in full, and never stops a flow.
- */
+/// @ingroup facade-tests
+/// @brief A window bounds the bytes in flight, is used in full, and never stops a flow.
 class WindowTest : public TestCase
 {
   public:
@@ -260,10 +242,8 @@ class WindowTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A rate cap spaces packets to the picosecond.
- */
+/// @ingroup facade-tests
+/// @brief A rate cap spaces packets to the picosecond.
 class RateCapTest : public TestCase
 {
   public:
@@ -305,10 +285,8 @@ class RateCapTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Bursts begin and end when they should, and silence does not count as loss.
- */
+/// @ingroup facade-tests
+/// @brief Bursts begin and end when they should, and silence does not count as loss.
 class OnOffTest : public TestCase
 {
   public:
@@ -370,10 +348,8 @@ class OnOffTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief An endless source stops in time, and what it has sent still arrives.
- */
+/// @ingroup facade-tests
+/// @brief An endless source stops in time, and what it has sent still arrives.
 class StopTest : public TestCase
 {
   public:
@@ -432,10 +408,8 @@ class StopTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Queue pairs of a NIC take turns, and classes share it according to the port's service.
- */
+/// @ingroup facade-tests
+/// @brief Queue pairs of a NIC take turns, and classes share it according to the port's service.
 class SharingTest : public TestCase
 {
   public:
@@ -489,15 +463,12 @@ class SharingTest : public TestCase
         }
     }
 
-    /**
-     * @brief Endless queue pairs with caps share the line with one without.
-     *
-     * The witness is the ideal source: packet i of a queue pair has its time at i x spacing. As
-     * every cap is below the fair share, no packet waits for longer than a round, and none is lost
-     * to waiting: the caps are met to the packet, and the rest of the line is the greedy one's.
-     *
-     * @param caps percent of the line
-     */
+    /// Endless queue pairs with caps share the line with one without.
+    ///
+    /// The witness is the ideal source: packet i of a queue pair has its time at i x spacing. As
+    /// every cap is below the fair share, no packet waits for longer than a round, and none is lost
+    /// to waiting: the caps are met to the packet, and the rest of the line is the greedy one's.
+    /// @param caps percent of the line
     void ShareWithCaps(const std::vector<uint64_t>& caps)
     {
         constexpr int64_t FRAMES = 4000;
@@ -553,12 +524,8 @@ class SharingTest : public TestCase
         }
     }
 
-    /**
-     * @brief One endless queue pair in class 5, two in class 3.
-     *
-     * @param service ClassService of the ports
-     * @return packets of each
-     */
+    /// One endless queue pair in class 5, two in class 3.
+    /// @param service ClassService of the ports. @return packets of each.
     std::array<double, 3> TwoClasses(const std::string& service)
     {
         Network net;
@@ -608,11 +575,7 @@ class SharingTest : public TestCase
 class Marker : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::Marker")
@@ -639,10 +602,8 @@ std::set<uint32_t> Marker::g_marked;
 
 NS_OBJECT_ENSURE_REGISTERED(Marker);
 
-/**
- * @ingroup facade-tests
- * @brief An ACK reports a mark on any of the packets that it covers, and no other ACK does.
- */
+/// @ingroup facade-tests
+/// @brief An ACK reports a mark on any of the packets that it covers, and no other ACK does.
 class EcnEchoTest : public TestCase
 {
   public:
@@ -653,12 +614,8 @@ class EcnEchoTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A message of 40 packets.
-     *
-     * @param ackEvery packets an ACK
-     * @param marked packets that a switch marks
-     */
+    /// A message of 40 packets.
+    /// @param ackEvery packets an ACK. @param marked packets that a switch marks.
     void RunOnce(uint32_t ackEvery, const std::set<uint32_t>& marked)
     {
         Marker::g_marked = marked;
@@ -702,10 +659,8 @@ class EcnEchoTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of QueuePair without loss.
- */
+/// @ingroup facade-tests
+/// @brief Tests of QueuePair without loss.
 class QueuePairTestSuite : public TestSuite
 {
   public:

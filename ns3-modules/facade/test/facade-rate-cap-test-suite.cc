@@ -39,12 +39,8 @@ constexpr uint64_t LINE = 100'000'000'000; //!< bit/s
 class Paused : public Network
 {
   public:
-    /**
-     * @brief Build it, without flows.
-     *
-     * @param seed of the run
-     * @param overhead wire bytes of a frame besides its own
-     */
+    /// Build it, without flows.
+    /// @param seed of the run. @param overhead wire bytes of a frame besides its own.
     Paused(uint64_t seed, int64_t overhead)
         : Network(seed)
     {
@@ -53,13 +49,9 @@ class Paused : public Network
         Star(2, LINE, 1'000'000);
     }
 
-    /**
-     * @brief Build, and let a neighbour of host 0 pause it and let it go again and again.
-     *
-     * @param random source of the times
-     * @param mean average length of a pause, and of what lies between two (ps); 0: no pauses
-     * @param end no pause begins later (ps)
-     */
+    /// Build, and let a neighbour of host 0 pause it and let it go again and again.
+    /// @param random source of the times. @param mean average length of a pause, and of what lies
+    /// between two (ps); 0: no pauses. @param end no pause begins later (ps).
     void Build(std::mt19937_64& random, int64_t mean, int64_t end)
     {
         sim.Build();
@@ -82,12 +74,7 @@ class Paused : public Network
     std::vector<std::pair<int64_t, int64_t>> m_holds; //!< pauses (ps)
 
   private:
-    /**
-     * @brief Send host 0 a real PFC frame.
-     *
-     * @param port of host 0
-     * @param pause else resume
-     */
+    /// Send host 0 a real PFC frame. @param port of host 0. @param pause else resume.
     static void SendPfc(lossless::Port* port, bool pause)
     {
         lossless::Frame* frame = lossless::FramePool::TakeControl();
@@ -118,13 +105,8 @@ class Paused : public Network
     }
 };
 
-/**
- * @brief Time of a frame at a rate that must not be exceeded.
- *
- * @param bytes bytes on the wire
- * @param rate bit/s
- * @return ps, rounded up
- */
+/// Time of a frame at a rate that must not be exceeded.
+/// @param bytes bytes on the wire. @param rate bit/s. @return ps, rounded up.
 int64_t
 Spacing(int64_t bytes, uint64_t rate)
 {
@@ -134,10 +116,8 @@ Spacing(int64_t bytes, uint64_t rate)
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief The cap holds between any two frames, whatever pauses come between them.
- */
+/// @ingroup facade-tests
+/// @brief The cap holds between any two frames, whatever pauses come between them.
 class PausedCapTest : public TestCase
 {
   public:
@@ -247,10 +227,8 @@ class PausedCapTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief What leaves the port without having been sent does not stop its flow.
- */
+/// @ingroup facade-tests
+/// @brief What leaves the port without having been sent does not stop its flow.
 class LostInPortTest : public TestCase
 {
   public:
@@ -284,11 +262,7 @@ class LostInPortTest : public TestCase
 class Stepper : public CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::Stepper")
@@ -308,11 +282,7 @@ class Stepper : public CongestionControl
     }
 
   private:
-    /**
-     * @brief Change the rate.
-     *
-     * @param rate bit/s
-     */
+    /// Change the rate. @param rate bit/s
     void Step(uint64_t rate)
     {
         m_rate = rate;
@@ -322,10 +292,8 @@ class Stepper : public CongestionControl
 
 NS_OBJECT_ENSURE_REGISTERED(Stepper);
 
-/**
- * @ingroup facade-tests
- * @brief Ten packets at a rate that changes three times.
- */
+/// @ingroup facade-tests
+/// @brief Ten packets at a rate that changes three times.
 class RateChangeTest : public TestCase
 {
   public:
@@ -367,10 +335,8 @@ class RateChangeTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of rate caps at ports that are paused, and of rates that change.
- */
+/// @ingroup facade-tests
+/// @brief Tests of rate caps at ports that are paused, and of rates that change.
 class RateCapTestSuite : public TestSuite
 {
   public:

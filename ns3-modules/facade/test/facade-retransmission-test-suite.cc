@@ -35,14 +35,9 @@ using lossless::tests::Draws;
 namespace
 {
 
-/**
- * @brief Two hosts and a switch, 100 Gb/s, 1 us a link, no overhead, answers visible to the Eraser.
- *
- * @param net where
- * @param scheme Retransmit
- * @param timeout Timeout in ns-3's spelling
- * @param choose which frames to lose
- */
+/// Two hosts and a switch, 100 Gb/s, 1 us a link, no overhead, answers visible to the Eraser.
+/// @param net where. @param scheme Retransmit. @param timeout Timeout in ns-3's spelling.
+/// @param choose which frames to lose.
 void
 Lossy(Network& net,
       const std::string& scheme,
@@ -61,10 +56,8 @@ Lossy(Network& net,
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief One lost packet: who repeats what and when, to the picosecond.
- */
+/// @ingroup facade-tests
+/// @brief One lost packet: who repeats what and when, to the picosecond.
 class SingleLossTest : public TestCase
 {
   public:
@@ -87,14 +80,9 @@ class SingleLossTest : public TestCase
         double left;      //!< unfinished flows
     };
 
-    /**
-     * @brief Send 100 packets and lose one frame once.
-     *
-     * @param scheme Retransmit
-     * @param kind kind of the frame
-     * @param psn packet, or for an answer the packet that caused it
-     * @return what came of it
-     */
+    /// Send 100 packets and lose one frame once.
+    /// @param scheme Retransmit. @param kind kind of the frame. @param psn packet, or for an answer
+    /// the packet that caused it. @return what came of it.
     Result RunOnce(const std::string& scheme, FrameKind kind, uint32_t psn)
     {
         Network net;
@@ -173,10 +161,8 @@ class SingleLossTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A lost NACK, a lost last ACK.
- */
+/// @ingroup facade-tests
+/// @brief A lost NACK, a lost last ACK.
 class UnluckyLossTest : public TestCase
 {
   public:
@@ -187,14 +173,9 @@ class UnluckyLossTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Send 100 packets, and go on after the message is received.
-     *
-     * @param scheme Retransmit
-     * @param what for messages
-     * @param choose which frames to lose
-     * @param timeouts how many are expected
-     */
+    /// Send 100 packets, and go on after the message is received.
+    /// @param scheme Retransmit. @param what for messages. @param choose which frames to lose.
+    /// @param timeouts how many are expected.
     void RunOnce(const std::string& scheme,
                  const std::string& what,
                  const std::function<bool(const Frame&)>& choose,
@@ -245,10 +226,8 @@ class UnluckyLossTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Random losses of data and of answers.
- */
+/// @ingroup facade-tests
+/// @brief Random losses of data and of answers.
 class RandomLossTest : public TestCase
 {
   public:
@@ -259,13 +238,8 @@ class RandomLossTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Three flows at random, with random losses.
-     *
-     * @param scheme Retransmit
-     * @param seed of everything
-     * @return bytes repeated
-     */
+    /// Three flows at random, with random losses.
+    /// @param scheme Retransmit. @param seed of everything. @return bytes repeated.
     double RunOnce(const std::string& scheme, uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -344,10 +318,8 @@ class RandomLossTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Endless flows without loss recovery at a lossy queue.
- */
+/// @ingroup facade-tests
+/// @brief Endless flows without loss recovery at a lossy queue.
 class LossyGoodputTest : public TestCase
 {
   public:
@@ -380,10 +352,8 @@ class LossyGoodputTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Retransmission as the fabric causes it: full lossy queues and failing links.
- */
+/// @ingroup facade-tests
+/// @brief Retransmission as the fabric causes it: full lossy queues and failing links.
 class FabricLossTest : public TestCase
 {
   public:
@@ -393,13 +363,8 @@ class FabricLossTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Four senders into one port, and a link that fails in between.
-     *
-     * @param scheme Retransmit
-     * @param seed of the start times
-     * @return payload bytes repeated
-     */
+    /// Four senders into one port, and a link that fails in between.
+    /// @param scheme Retransmit. @param seed of the start times. @return payload bytes repeated.
     double RunOnce(const std::string& scheme, uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -488,10 +453,8 @@ class FabricLossTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A link that fails while a PAUSE is on its way must not leave its port paused for ever.
- */
+/// @ingroup facade-tests
+/// @brief A link that fails while a PAUSE is on its way must not leave its port paused for ever.
 class LinkFlapUnderPauseTest : public TestCase
 {
   public:
@@ -537,10 +500,8 @@ class LinkFlapUnderPauseTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Timeouts as NICs are told them, and when a queue pair gives up.
- */
+/// @ingroup facade-tests
+/// @brief Timeouts as NICs are told them, and when a queue pair gives up.
 class RetryTest : public TestCase
 {
   public:
@@ -560,14 +521,9 @@ class RetryTest : public TestCase
         double sent;     //!< packets
     };
 
-    /**
-     * @brief Send one packet and lose its first copies.
-     *
-     * @param exponent LocalAckTimeout
-     * @param retries RetryCount
-     * @param losses copies that are lost
-     * @return what came of it
-     */
+    /// Send one packet and lose its first copies.
+    /// @param exponent LocalAckTimeout. @param retries RetryCount. @param losses copies that are
+    /// lost. @return what came of it.
     Result RunOnce(uint32_t exponent, uint32_t retries, int losses)
     {
         Network net;
@@ -616,10 +572,8 @@ class RetryTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of QueuePair with loss.
- */
+/// @ingroup facade-tests
+/// @brief Tests of QueuePair with loss.
 class RetransmissionTestSuite : public TestSuite
 {
   public:

@@ -34,12 +34,8 @@ using observe::FrameBytes;
 namespace
 {
 
-/**
- * @brief Read bytes written as pairs of hexadecimal digits.
- *
- * @param text digits; blanks between them do not count
- * @return the bytes
- */
+/// Read bytes written as pairs of hexadecimal digits.
+/// @param text digits; blanks between them do not count. @return the bytes.
 std::vector<uint8_t>
 Bytes(const std::string& text)
 {
@@ -62,10 +58,8 @@ Bytes(const std::string& text)
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief The invariant CRC of a packet that a NIC's driver sent and that was captured.
- */
+/// @ingroup facade-tests
+/// @brief The invariant CRC of a packet that a NIC's driver sent and that was captured.
 class InvariantCrcTest : public TestCase
 {
   public:
@@ -93,10 +87,8 @@ class InvariantCrcTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Frames made by hand.
- */
+/// @ingroup facade-tests
+/// @brief Frames made by hand.
 class RoceSerializerTest : public TestCase
 {
   public:
@@ -106,13 +98,9 @@ class RoceSerializerTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Serialize a frame and compare all but its ICRC with what is expected.
-     *
-     * @param frame it
-     * @param expected without the Ethernet header and the ICRC
-     * @param what for messages
-     */
+    /// Serialize a frame and compare all but its ICRC with what is expected.
+    /// @param frame it. @param expected without the Ethernet header and the ICRC. @param what for
+    /// messages.
     void Check(const Frame& frame, const std::string& expected, const std::string& what)
     {
         const observe::FrameSerializers serializers({});
@@ -203,10 +191,8 @@ class RoceSerializerTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief The file of a port over which a message goes, of which one packet is lost.
- */
+/// @ingroup facade-tests
+/// @brief The file of a port over which a message goes, of which one packet is lost.
 class RoceMessageTest : public TestCase
 {
   public:
@@ -225,14 +211,8 @@ class RoceMessageTest : public TestCase
         uint32_t message; //!< RETH: DMA length; AETH: MSN
     };
 
-    /**
-     * @brief A number of some bytes, most significant first.
-     *
-     * @param bytes of a frame
-     * @param at where it begins
-     * @param n how many bytes
-     * @return it
-     */
+    /// A number of some bytes, most significant first.
+    /// @param bytes of a frame. @param at where it begins. @param n how many bytes. @return it.
     static uint32_t Number(const std::string& bytes, std::size_t at, std::size_t n)
     {
         uint32_t number = 0;
@@ -243,12 +223,7 @@ class RoceMessageTest : public TestCase
         return number;
     }
 
-    /**
-     * @brief Read the frames of a file.
-     *
-     * @param name path
-     * @return them in order
-     */
+    /// Read the frames of a file. @param name path. @return them in order.
     static std::vector<Seen> Read(const std::string& name)
     {
         std::ifstream in(name, std::ios::binary);
@@ -368,13 +343,7 @@ class RoceMessageTest : public TestCase
         }
     }
 
-    /**
-     * @brief Compare what was seen.
-     *
-     * @param got frames
-     * @param expected frames
-     * @param what for messages
-     */
+    /// Compare what was seen. @param got frames. @param expected frames. @param what for messages.
     void Compare(const std::vector<Seen>& got,
                  const std::vector<Seen>& expected,
                  const std::string& what)
@@ -390,10 +359,8 @@ class RoceMessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of RoceSerializer.
- */
+/// @ingroup facade-tests
+/// @brief Tests of RoceSerializer.
 class RoceSerializerTestSuite : public TestSuite
 {
   public:

@@ -35,13 +35,9 @@ constexpr int64_t ONE_BYTE = 27;             //!< ps of 1 B on a link of the dom
 constexpr int64_t SMALL = 2'667;             //!< ps of 100 B
 constexpr int64_t LARGE = 26'667;            //!< ps of 1,000 B
 
-/**
- * @brief When n full packets that follow each other, the first from time 0 on, have come through a
- * switch.
- *
- * @param n how many
- * @return ps
- */
+/// When n full packets that follow each other, the first from time 0 on, have come through a
+/// switch.
+/// @param n how many. @return ps.
 constexpr int64_t
 ThroughSwitch(int64_t n)
 {
@@ -51,14 +47,9 @@ ThroughSwitch(int64_t n)
 /// When an answer has come through a switch (ps).
 constexpr int64_t ANSWER_THROUGH_SWITCH = 2 * ANSWER + 2 * US;
 
-/**
- * @brief Make hosts a server.
- *
- * @param net their network, not yet built
- * @param hosts their numbers
- * @param rate of the scale-up domain (bit/s); 0: none
- * @param failover flows move when a link fails
- */
+/// Make hosts a server.
+/// @param net their network, not yet built. @param hosts their numbers. @param rate of the scale-up
+/// domain (bit/s); 0: none. @param failover flows move when a link fails.
 void
 Join(Network& net, const std::vector<uint32_t>& hosts, uint64_t rate, bool failover)
 {
@@ -69,13 +60,9 @@ Join(Network& net, const std::vector<uint32_t>& hosts, uint64_t rate, bool failo
                       failover);
 }
 
-/**
- * @brief Two servers of two hosts, h0 and h1, h2 and h3, each with a scale-up domain; all four at a
- * switch.
- *
- * @param net where
- * @param failover flows move when a link fails
- */
+/// Two servers of two hosts, h0 and h1, h2 and h3, each with a scale-up domain; all four at a
+/// switch.
+/// @param net where. @param failover flows move when a link fails.
 void
 TwoServers(Network& net, bool failover = false)
 {
@@ -86,14 +73,9 @@ TwoServers(Network& net, bool failover = false)
     Join(net, {2, 3}, DOMAIN_RATE, failover);
 }
 
-/**
- * @brief Let a flow leave by another host of its server.
- *
- * @param net its network, not yet built
- * @param flow its number
- * @param out the host
- * @param in its destination
- */
+/// Let a flow leave by another host of its server.
+/// @param net its network, not yet built. @param flow its number. @param out the host. @param in
+/// its destination.
 void
 LeaveBy(Network& net, uint32_t flow, uint32_t out, uint32_t in)
 {
@@ -102,10 +84,8 @@ LeaveBy(Network& net, uint32_t flow, uint32_t out, uint32_t in)
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief A scale-up domain by itself, and when its messages have arrived.
- */
+/// @ingroup facade-tests
+/// @brief A scale-up domain by itself, and when its messages have arrived.
 class ScaleUpQueueTest : public TestCase
 {
   public:
@@ -126,13 +106,9 @@ class ScaleUpQueueTest : public TestCase
         int64_t expected; //!< when it has arrived (ps)
     };
 
-    /**
-     * @brief Carry messages over a domain of their own, and look when they arrive.
-     *
-     * @param what for the report
-     * @param messages which
-     * @param order their numbers as they arrive
-     */
+    /// Carry messages over a domain of their own, and look when they arrive.
+    /// @param what for the report. @param messages which. @param order their numbers as they
+    /// arrive.
     void CheckArrivals(const std::string& what,
                        const std::vector<Message>& messages,
                        const std::vector<std::size_t>& order)
@@ -217,10 +193,8 @@ class ScaleUpQueueTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Flows of a server over its domain: the whole way, or to the host by which they leave.
- */
+/// @ingroup facade-tests
+/// @brief Flows of a server over its domain: the whole way, or to the host by which they leave.
 class RailRelayTest : public TestCase
 {
   public:
@@ -297,10 +271,8 @@ class RailRelayTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Flows of a host whose link fails.
- */
+/// @ingroup facade-tests
+/// @brief Flows of a host whose link fails.
 class HostFailoverTest : public TestCase
 {
   public:
@@ -315,25 +287,17 @@ class HostFailoverTest : public TestCase
     static constexpr int64_t LOST = 6;             //!< packets sent by then; none has arrived
     static constexpr int64_t TIMEOUT = 1'000 * US; //!< of a silence (ps)
 
-    /**
-     * @brief When the last of ten packets has come, the first six of which are lost: a NACK of the
-     * seventh makes the sender begin again, with all others sent by then.
-     *
-     * @param seventh when it is sent (ps)
-     * @return ps
-     */
+    /// When the last of ten packets has come, the first six of which are lost: a NACK of the
+    /// seventh makes the sender begin again, with all others sent by then.
+    /// @param seventh when it is sent (ps) @return ps.
     static constexpr int64_t Repaired(int64_t seventh)
     {
         return seventh + ThroughSwitch(1) + ANSWER_THROUGH_SWITCH + ThroughSwitch(10);
     }
 
-    /**
-     * @brief Five hosts at a switch, some of them a server, and flows of ten packets.
-     *
-     * @param net where
-     * @param server the hosts of the server; empty: none
-     * @param retransmit Retransmit
-     */
+    /// Five hosts at a switch, some of them a server, and flows of ten packets.
+    /// @param net where. @param server the hosts of the server; empty: none. @param retransmit
+    /// Retransmit.
     void Prepare(Network& net,
                  const std::vector<uint32_t>& server,
                  const std::string& retransmit = "GoBackN")
@@ -347,14 +311,9 @@ class HostFailoverTest : public TestCase
         Join(net, server, 0, true);
     }
 
-    /**
-     * @brief Run to the end.
-     *
-     * @param net prepared
-     * @param what for the report
-     * @param finish when each flow should be received whole (ps); -1: never
-     * @param repeated payload that should be repeated (B)
-     */
+    /// Run to the end.
+    /// @param net prepared. @param what for the report. @param finish when each flow should be
+    /// received whole (ps); -1: never. @param repeated payload that should be repeated (B).
     void CheckRun(Network& net,
                   const std::string& what,
                   const std::vector<int64_t>& finish,
@@ -458,10 +417,8 @@ class HostFailoverTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Hosts with several links.
- */
+/// @ingroup facade-tests
+/// @brief Hosts with several links.
 class SeveralLinksTest : public TestCase
 {
   public:
@@ -474,12 +431,8 @@ class SeveralLinksTest : public TestCase
   private:
     static constexpr int64_t DOWN = 500'000; //!< a link fails, six packets sent (ps)
 
-    /**
-     * @brief Two hosts, each with a link to each of two switches: h0 and its port h2, h1 and h3.
-     *
-     * @param net where
-     * @param joined the switches have a link to each other
-     */
+    /// Two hosts, each with a link to each of two switches: h0 and its port h2, h1 and h3.
+    /// @param net where. @param joined the switches have a link to each other.
     static void TwoPlanes(Network& net, bool joined)
     {
         net.Set("Port", "Overhead", 0);
@@ -502,14 +455,9 @@ class SeveralLinksTest : public TestCase
         }
     }
 
-    /**
-     * @brief Run ten packets from h0 to h1, and compare.
-     *
-     * @param net prepared
-     * @param what for the report
-     * @param finish when they should be there (ps)
-     * @param second they should leave and arrive by the second links
-     */
+    /// Run ten packets from h0 to h1, and compare.
+    /// @param net prepared. @param what for the report. @param finish when they should be there
+    /// (ps) @param second they should leave and arrive by the second links.
     void CheckRun(Network& net, const std::string& what, int64_t finish, bool second)
     {
         net.sim.Build();
@@ -584,10 +532,8 @@ class SeveralLinksTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Runs that end, and networks that go, while messages are on their way.
- */
+/// @ingroup facade-tests
+/// @brief Runs that end, and networks that go, while messages are on their way.
 class ServerTeardownTest : public TestCase
 {
   public:
@@ -598,13 +544,9 @@ class ServerTeardownTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Messages over the domains, to a relay and by the network, and a link that fails.
-     *
-     * @param until when the run ends (ps)
-     * @param finish ask for results
-     * @return when the flows were received whole (ps); empty if nobody asked
-     */
+    /// Messages over the domains, to a relay and by the network, and a link that fails.
+    /// @param until when the run ends (ps) @param finish ask for results. @return when the flows
+    /// were received whole (ps); empty if nobody asked.
     std::vector<int64_t> RunOnce(int64_t until, bool finish)
     {
         Network net;
@@ -663,10 +605,8 @@ class ServerTeardownTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of ScaleUp and Failover.
- */
+/// @ingroup facade-tests
+/// @brief Tests of ScaleUp and Failover.
 class ServerTestSuite : public TestSuite
 {
   public:

@@ -39,10 +39,8 @@ namespace tests
 
 using lossless::tests::Draws;
 
-/**
- * @ingroup facade-tests
- * @brief A flow control that does nothing but check that it is called in order.
- */
+/// @ingroup facade-tests
+/// @brief A flow control that does nothing but check that it is called in order.
 class OrderProbe : public lossless::FlowControl,
                    public lossless::ByteObserver,
                    public lossless::XoffListener,
@@ -51,11 +49,7 @@ class OrderProbe : public lossless::FlowControl,
                    public lossless::SentListener
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::facade::tests::OrderProbe")
@@ -155,11 +149,9 @@ uint64_t OrderProbe::g_violations = 0;
 uint64_t OrderProbe::g_calls = 0;
 NS_OBJECT_ENSURE_REGISTERED(OrderProbe);
 
-/**
- * @ingroup facade-tests
- * @brief Random fabrics: nothing lossless is lost at automatic headroom, frames are conserved, runs
- * repeat exactly.
- */
+/// @ingroup facade-tests
+/// @brief Random fabrics: nothing lossless is lost at automatic headroom, frames are conserved,
+/// runs repeat exactly.
 class RandomFabricTest : public TestCase
 {
   public:
@@ -170,12 +162,8 @@ class RandomFabricTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Make a random connected fabric with random traffic and run it.
-     *
-     * @param seed of everything
-     * @return finish times, delivered bytes and the number of events
-     */
+    /// Make a random connected fabric with random traffic and run it.
+    /// @param seed of everything. @return finish times, delivered bytes and the number of events.
     std::vector<int64_t> RunOnce(uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -289,19 +277,13 @@ struct JsonValue
     std::map<std::string, JsonValue> members; //!< of an object
 };
 
-/**
- * @ingroup facade-tests
- * @brief Reads JSON by RFC 8259, except numbers, null and escapes of code points, which do not
- * occur in a description.
- */
+/// @ingroup facade-tests
+/// @brief Reads JSON by RFC 8259, except numbers, null and escapes of code points, which do not
+/// occur in a description.
 class JsonReader
 {
   public:
-    /**
-     * @brief Read.
-     *
-     * @param text all of it
-     */
+    /// Read. @param text all of it
     explicit JsonReader(const std::string& text)
         : m_text(text)
     {
@@ -412,11 +394,9 @@ class JsonReader
     std::size_t m_at{0};       //!< next character
 };
 
-/**
- * @ingroup facade-tests
- * @brief The description of the types is JSON, with everything that ns-3 knows about each
- * attribute.
- */
+/// @ingroup facade-tests
+/// @brief The description of the types is JSON, with everything that ns-3 knows about each
+/// attribute.
 class DescribeTest : public TestCase
 {
   public:
@@ -551,10 +531,8 @@ class OldNamesTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Configurations that cannot be what they claim.
- */
+/// @ingroup facade-tests
+/// @brief Configurations that cannot be what they claim.
 class CheckTest : public TestCase
 {
   public:
@@ -573,13 +551,8 @@ class CheckTest : public TestCase
     /// hand: 2 (4687.5 + 1068) + 6250 + 84 + 1048, C D rounded up.
     static constexpr int64_t ETA = 2 * (4688 + 1068) + 6250 + 84 + 1048;
 
-    /**
-     * @brief A star of four hosts.
-     *
-     * @param attributes of the SharedBuffer
-     * @param allowLoss allow loss
-     * @return what Check says
-     */
+    /// A star of four hosts.
+    /// @param attributes of the SharedBuffer. @param allowLoss allow loss. @return what Check says.
     static std::string Star(const std::map<std::string, int64_t>& attributes,
                             bool allowLoss = false)
     {
@@ -670,10 +643,8 @@ class CheckTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Pinned paths: good, bad, and in circles.
- */
+/// @ingroup facade-tests
+/// @brief Pinned paths: good, bad, and in circles.
 class PathTest : public TestCase
 {
   public:
@@ -705,24 +676,16 @@ class PathTest : public TestCase
             Flow(0, 1, 5000);
         }
 
-        /**
-         * @brief Pin flow 0.
-         *
-         * @param path nodes
-         */
+        /// Pin flow 0. @param path nodes
         void Pin(const std::vector<uint32_t>& path)
         {
             sim.SetPath(0, path.data(), static_cast<uint32_t>(path.size()));
         }
     };
 
-    /**
-     * @brief Pin a path, build and check.
-     *
-     * @param path nodes
-     * @param failed link that is down from the start; -1: none
-     * @return what Check says
-     */
+    /// Pin a path, build and check.
+    /// @param path nodes. @param failed link that is down from the start; -1: none. @return what
+    /// Check says.
     static std::string Problems(const std::vector<uint32_t>& path, int failed = -1)
     {
         Triangle net;
@@ -798,10 +761,8 @@ class PathTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Runs in slices, early ends, and results that do not depend on when one looks.
- */
+/// @ingroup facade-tests
+/// @brief Runs in slices, early ends, and results that do not depend on when one looks.
 class RunTest : public TestCase
 {
   public:
@@ -812,13 +773,9 @@ class RunTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A 3-to-1 incast, run in slices.
-     *
-     * @param slice ps
-     * @param stopWhenDone end early
-     * @return the flow table, and the end of the run
-     */
+    /// A 3-to-1 incast, run in slices.
+    /// @param slice ps. @param stopWhenDone end early. @return the flow table, and the end of the
+    /// run.
     std::vector<int64_t> RunOnce(int64_t slice, bool stopWhenDone)
     {
         Network net;
@@ -858,11 +815,7 @@ class RunTest : public TestCase
             Set("QueuePair", "Retransmit", "None");
         }
 
-        /**
-         * @brief Make it.
-         *
-         * @param stopWhenDone end early
-         */
+        /// Make it. @param stopWhenDone end early
         void Make(bool stopWhenDone)
         {
             sim.SetStopWhenDone(stopWhenDone);
@@ -959,10 +912,8 @@ class RunTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief FlowSchedule: random flows and points that wait for each other.
- */
+/// @ingroup facade-tests
+/// @brief FlowSchedule: random flows and points that wait for each other.
 class DependencyTest : public TestCase
 {
   public:
@@ -1100,10 +1051,8 @@ class DependencyTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief What the command line chose is kept, or the conflict is named.
- */
+/// @ingroup facade-tests
+/// @brief What the command line chose is kept, or the conflict is named.
 class CommandLineTest : public TestCase
 {
   public:
@@ -1113,12 +1062,8 @@ class CommandLineTest : public TestCase
     }
 
   private:
-    /**
-     * @brief What making a simulation, or building it, is refused with.
-     *
-     * @param seed of it.
-     * @return the sentence; empty if it is not refused.
-     */
+    /// What making a simulation, or building it, is refused with.
+    /// @param seed of it. @return the sentence; empty if it is not refused.
     static std::string Refusal(uint64_t seed)
     {
         try
@@ -1182,10 +1127,8 @@ class CommandLineTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief An `off` of 2^63 - 1 ps is off for ever, and so is what starts then.
- */
+/// @ingroup facade-tests
+/// @brief An `off` of 2^63 - 1 ps is off for ever, and so is what starts then.
 class EndOfTimeTest : public TestCase
 {
   public:
@@ -1237,10 +1180,8 @@ class EndOfTimeTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of Simulation and of what it puts together.
- */
+/// @ingroup facade-tests
+/// @brief Tests of Simulation and of what it puts together.
 class SimulationTestSuite : public TestSuite
 {
   public:

@@ -28,11 +28,9 @@ namespace facade
 namespace tests
 {
 
-/**
- * @ingroup facade-tests
- * @brief Every variable of the path of a frame that changes while a network is at rest is in the
- * list of its class, and would be missed if it were not.
- */
+/// @ingroup facade-tests
+/// @brief Every variable of the path of a frame that changes while a network is at rest is in the
+/// list of its class, and would be missed if it were not.
 class StateListTest : public TestCase
 {
   public:
@@ -64,12 +62,8 @@ class StateListTest : public TestCase
     /// Where a variable lies: its class, and the distance from the start of an object of it.
     using Variable = std::pair<std::string, std::size_t>;
 
-    /**
-     * @brief Visit all, as a search for what repeats does.
-     *
-     * @param net the network
-     * @param visitor visitor
-     */
+    /// Visit all, as a search for what repeats does.
+    /// @param net the network. @param visitor visitor.
     static void VisitAll(Network& net, lossless::StateVisitor& visitor)
     {
         lossless::Fabric& fabric = net.sim.GetFabric();
@@ -91,12 +85,7 @@ class StateListTest : public TestCase
         }
     }
 
-    /**
-     * @brief Read what the objects of a network hold.
-     *
-     * @param net the network
-     * @return their bytes
-     */
+    /// Read what the objects of a network hold. @param net the network. @return their bytes.
     static Memory Read(Network& net)
     {
         lossless::State state;
@@ -122,14 +111,10 @@ class StateListTest : public TestCase
         return memory;
     }
 
-    /**
-     * @brief Compare what two times found.
-     *
-     * Of nested objects the smallest one owns a byte.
-     *
-     * @param before earlier
-     * @param after later
-     */
+    /// Compare what two times found.
+    ///
+    /// Of nested objects the smallest one owns a byte.
+    /// @param before earlier. @param after later.
     void Compare(const Memory& before, const Memory& after)
     {
         std::map<Address, std::pair<std::size_t, Variable>> changed; // by address: size of owner
@@ -172,13 +157,9 @@ class StateListTest : public TestCase
         }
     }
 
-    /**
-     * @brief Run a network, and compare what it holds again and again.
-     *
-     * @param settings attributes of queue pairs
-     * @param port attributes of ports
-     * @param acks packets per ACK
-     */
+    /// Run a network, and compare what it holds again and again.
+    /// @param settings attributes of queue pairs. @param port attributes of ports. @param acks
+    /// packets per ACK.
     void Simulate(const Settings& settings, const Settings& port, int64_t acks)
     {
         Network net;
@@ -274,10 +255,8 @@ class StateListTest : public TestCase
     int m_compared{0};                                    //!< pairs of states
 };
 
-/**
- * @ingroup facade-tests
- * @brief The suite of the lists of state.
- */
+/// @ingroup facade-tests
+/// @brief The suite of the lists of state.
 class StateTestSuite : public TestSuite
 {
   public:

@@ -47,11 +47,7 @@ class Reader : public CongestionControl
         std::vector<lossless::TelemetryHop> telemetry; //!< of the hops
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     bool WantsTelemetry() const override
@@ -85,11 +81,8 @@ class Reader : public CongestionControl
                              {from, from + frame.telemetry->hops}});
     }
 
-    /**
-     * @brief Make every queue pair of a network have one, and forget what others saw.
-     *
-     * @param net the network, not yet built
-     */
+    /// Make every queue pair of a network have one, and forget what others saw.
+    /// @param net the network, not yet built
     static void Install(Network& net)
     {
         g_answers.clear();
@@ -128,12 +121,8 @@ namespace
 
 constexpr int64_t NS = 1000; //!< ps
 
-/**
- * @brief Frames of 1000 B with room for some hops, on wires without preamble and gap.
- *
- * @param net the network
- * @param hops room
- */
+/// Frames of 1000 B with room for some hops, on wires without preamble and gap.
+/// @param net the network. @param hops room.
 void
 SetSizes(Network& net, int64_t hops)
 {
@@ -169,10 +158,8 @@ class Chain : public Network
 
 } // namespace
 
-/**
- * @ingroup facade-tests
- * @brief Five packets through a bottleneck, whose telemetry is computed by hand.
- */
+/// @ingroup facade-tests
+/// @brief Five packets through a bottleneck, whose telemetry is computed by hand.
 class ChainTest : public TestCase
 {
   public:
@@ -233,10 +220,8 @@ class ChainTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief The same five packets with telemetry in units.
- */
+/// @ingroup facade-tests
+/// @brief The same five packets with telemetry in units.
 class ResolutionTest : public TestCase
 {
   public:
@@ -271,10 +256,8 @@ class ResolutionTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A flow whose congestion control does not ask.
- */
+/// @ingroup facade-tests
+/// @brief A flow whose congestion control does not ask.
 class UnaskedTest : public TestCase
 {
   public:
@@ -310,10 +293,8 @@ class UnaskedTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief ACKs of several packets, and NACKs.
- */
+/// @ingroup facade-tests
+/// @brief ACKs of several packets, and NACKs.
 class EchoTest : public TestCase
 {
   public:
@@ -360,10 +341,8 @@ class EchoTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A link of the path fails.
- */
+/// @ingroup facade-tests
+/// @brief A link of the path fails.
 class PathChangeTest : public TestCase
 {
   public:
@@ -422,10 +401,8 @@ class PathChangeTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief More switches than there is room for.
- */
+/// @ingroup facade-tests
+/// @brief More switches than there is room for.
 class RoomTest : public TestCase
 {
   public:
@@ -435,12 +412,8 @@ class RoomTest : public TestCase
     }
 
   private:
-    /**
-     * @brief h0 - s2 - s3 - h1, and s4 parallel to the link of s2 and s3; from 10 us on through s4.
-     *
-     * @param room hops
-     * @return what Check says
-     */
+    /// h0 - s2 - s3 - h1, and s4 parallel to the link of s2 and s3; from 10 us on through s4.
+    /// @param room hops. @return what Check says.
     std::string Run(int64_t room)
     {
         Network net;
@@ -487,10 +460,8 @@ class RoomTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief The base round trip of a path that changes.
- */
+/// @ingroup facade-tests
+/// @brief The base round trip of a path that changes.
 class NewPathTest : public TestCase
 {
   public:
@@ -544,10 +515,8 @@ class NewPathTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Telemetry on a capture.
- */
+/// @ingroup facade-tests
+/// @brief Telemetry on a capture.
 class CaptureTest : public TestCase
 {
   public:
@@ -607,10 +576,8 @@ class CaptureTest : public TestCase
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief Tests of in-band telemetry.
- */
+/// @ingroup facade-tests
+/// @brief Tests of in-band telemetry.
 class TelemetryTestSuite : public TestSuite
 {
   public:

@@ -44,13 +44,8 @@ constexpr uint8_t ANSWER_CLASS = 1;      //!< visible to the Eraser
 constexpr int64_t FULL = 83'840;         //!< ps a full frame at 100 Gb/s
 constexpr int64_t ANSWER = 5'120;        //!< ps an answer at 100 Gb/s
 
-/**
- * @brief Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
- *
- * @param bytes bytes on the wire
- * @param rate bit/s
- * @return ps
- */
+/// Time of a frame on a link, nearest picosecond, in arithmetic of the test's own.
+/// @param bytes bytes on the wire. @param rate bit/s. @return ps.
 inline int64_t
 WireTime(int64_t bytes, uint64_t rate)
 {
@@ -60,12 +55,8 @@ WireTime(int64_t bytes, uint64_t rate)
 /// Attributes and their values in ns-3's spelling.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/**
- * @brief Set attributes of an object.
- *
- * @param object whose
- * @param settings in turn: of two of one name the later one holds
- */
+/// Set attributes of an object.
+/// @param object whose. @param settings in turn: of two of one name the later one holds.
 inline void
 Apply(Ptr<Object> object, const Settings& settings)
 {
@@ -79,21 +70,13 @@ Apply(Ptr<Object> object, const Settings& settings)
 class Feeder
 {
   public:
-    /**
-     * @brief Begin.
-     *
-     * @param control what is fed; it outlives this
-     */
+    /// Begin. @param control what is fed; it outlives this
     explicit Feeder(rdma::CongestionControl& control)
         : m_control(control)
     {
     }
 
-    /**
-     * @brief A frame is sent.
-     *
-     * @param frame data frame
-     */
+    /// A frame is sent. @param frame data frame
     void Send(const lossless::Frame& frame)
     {
         m_meter.NoteSent(frame.psn, frame.repeat, lossless::NowPs());
@@ -101,11 +84,7 @@ class Feeder
         m_control.NotifySent(frame);
     }
 
-    /**
-     * @brief An answer comes.
-     *
-     * @param frame ACK or NACK
-     */
+    /// An answer comes. @param frame ACK or NACK
     void Answer(const lossless::Frame& frame)
     {
         const uint64_t before = m_first;
@@ -126,12 +105,9 @@ class Feeder
     uint64_t m_next{0};                 //!< first packet never sent
 };
 
-/**
- * @brief A receiver's half that calls a function for each data frame.
- *
- * @param told takes the frame, and returns whether to send a congestion notification
- * @return the receiver
- */
+/// A receiver's half that calls a function for each data frame.
+/// @param told takes the frame, and returns whether to send a congestion notification. @return the
+/// receiver.
 inline std::unique_ptr<rdma::CongestionReceiver>
 Hearing(std::function<bool(const lossless::Frame&)> told)
 {
@@ -159,47 +135,29 @@ Hearing(std::function<bool(const lossless::Frame&)> told)
 class Network
 {
   public:
-    /**
-     * @brief Start empty.
-     *
-     * @param seed of the run
-     */
+    /// Start empty. @param seed of the run
     explicit Network(uint64_t seed = 1)
         : sim(seed)
     {
     }
 
-    /**
-     * @brief Set an attribute of the type that a short name stands for.
-     *
-     * @param type "Port" or "SharedBuffer", of lossless, or "QueuePair", of rdma, and so on
-     * @param name attribute
-     * @param value in ns-3's spelling
-     */
+    /// Set an attribute of the type that a short name stands for.
+    /// @param type "Port" or "SharedBuffer", of lossless, or "QueuePair", of rdma, and so on.
+    /// @param name attribute. @param value in ns-3's spelling.
     void Set(const std::string& type, const std::string& name, const std::string& value)
     {
         const std::string module = type == "QueuePair" || type == "Host" ? "rdma" : "lossless";
         sim.SetAttribute("ns3::" + module + "::" + type, name, value);
     }
 
-    /**
-     * @brief Set an attribute that is a number.
-     *
-     * @param type short name
-     * @param name attribute
-     * @param value the number
-     */
+    /// Set an attribute that is a number.
+    /// @param type short name. @param name attribute. @param value the number.
     void Set(const std::string& type, const std::string& name, int64_t value)
     {
         Set(type, name, std::to_string(value));
     }
 
-    /**
-     * @brief Add nodes.
-     *
-     * @param hosts how many hosts, numbered first
-     * @param switches how many switches
-     */
+    /// Add nodes. @param hosts how many hosts, numbered first. @param switches how many switches.
     void Nodes(uint32_t hosts, uint32_t switches)
     {
         std::vector<uint8_t> kinds(hosts, 0);
@@ -212,26 +170,14 @@ class Network
         sim.AddNodes(kinds.data(), names, static_cast<uint32_t>(kinds.size()));
     }
 
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     * @param rate bit/s
-     * @param delay ps
-     */
+    /// Add a link. @param a node. @param b node. @param rate bit/s. @param delay ps.
     void Link(uint32_t a, uint32_t b, uint64_t rate, int64_t delay)
     {
         sim.AddLinks(&a, &b, &rate, &delay, 1);
     }
 
-    /**
-     * @brief Add a switch with a host on every port: hosts 0 .. n - 1, switch n.
-     *
-     * @param hosts how many
-     * @param rate bit/s
-     * @param delay ps
-     */
+    /// Add a switch with a host on every port: hosts 0 .. n - 1, switch n.
+    /// @param hosts how many. @param rate bit/s. @param delay ps.
     void Star(uint32_t hosts, uint64_t rate, int64_t delay)
     {
         Nodes(hosts, 1);
@@ -241,19 +187,10 @@ class Network
         }
     }
 
-    /**
-     * @brief Add a flow.
-     *
-     * @param src source
-     * @param dst destination
-     * @param bytes size; 0: endless
-     * @param start ps
-     * @param cls class
-     * @param rate cap in bit/s
-     * @param window bytes
-     * @param stop ps
-     * @return its number
-     */
+    /// Add a flow.
+    /// @param src source. @param dst destination. @param bytes size; 0: endless. @param start ps.
+    /// @param cls class. @param rate cap in bit/s. @param window bytes. @param stop ps. @return its
+    /// number.
     uint32_t Flow(uint32_t src,
                   uint32_t dst,
                   uint64_t bytes,
@@ -266,25 +203,15 @@ class Network
         return sim.AddFlows(&src, &dst, &bytes, &start, &stop, &cls, &rate, &window, 1);
     }
 
-    /**
-     * @brief Trace one port, class 3.
-     *
-     * @param table name
-     * @param node node
-     * @param peer neighbour
-     */
+    /// Trace one port, class 3. @param table name. @param node node. @param peer neighbour.
     void Trace(const std::string& table, uint32_t node, int64_t peer)
     {
         sim.Trace(table, &node, &peer, 1, 1U << 3, 0);
     }
 
-    /**
-     * @brief A column of a table.
-     *
-     * @param table name
-     * @param column name
-     * @return its values, whatever the type; empty when there is none
-     */
+    /// A column of a table.
+    /// @param table name. @param column name. @return its values, whatever the type; empty when
+    /// there is none.
     std::vector<int64_t> Column(const std::string& table, const std::string& column) const
     {
         for (uint32_t t = 0; t < sim.GetNTables(); ++t)
@@ -305,13 +232,9 @@ class Network
         return {};
     }
 
-    /**
-     * @brief Run to the end.
-     *
-     * @param flows their numbers
-     * @param end ps
-     * @return what each flow delivers in the second half of the time (B)
-     */
+    /// Run to the end.
+    /// @param flows their numbers. @param end ps. @return what each flow delivers in the second
+    /// half of the time (B).
     std::vector<double> DeliveredInSecondHalf(const std::vector<uint32_t>& flows, int64_t end)
     {
         std::vector<double> delivered;
@@ -328,14 +251,11 @@ class Network
         return delivered;
     }
 
-    /**
-     * @brief Run a flow alone on 100 Gb/s whose path grows from 2 to 8 switches at 1 ms, and
-     * shrinks again at 3 ms: two hosts at neighbours in a ring of 8 switches whose link fails. The
-     * base round trip is 3 and 9 links' times.
-     *
-     * @param payload of frames of 1000 B
-     * @return shares of the link's rate that its frames of 1000 B fill before, on the detour, after
-     */
+    /// Run a flow alone on 100 Gb/s whose path grows from 2 to 8 switches at 1 ms, and shrinks
+    /// again at 3 ms: two hosts at neighbours in a ring of 8 switches whose link fails. The base
+    /// round trip is 3 and 9 links' times.
+    /// @param payload of frames of 1000 B. @return shares of the link's rate that its frames of
+    /// 1000 B fill before, on the detour, after.
     std::vector<double> LoadsOnDetour(uint32_t payload)
     {
         constexpr uint32_t RING = 8;
@@ -374,11 +294,7 @@ class Network
         return loads;
     }
 
-    /**
-     * @brief What waits on average in the traced queue, from the middle of its changes on.
-     *
-     * @return bytes
-     */
+    /// What waits on average in the traced queue, from the middle of its changes on. @return bytes
     double MeanQueue() const
     {
         const auto times = Column("egress", "time_ps");
@@ -394,12 +310,7 @@ class Network
         return sum / time;
     }
 
-    /**
-     * @brief A number of the summary.
-     *
-     * @param name its name
-     * @return its value; NaN if there is none
-     */
+    /// A number of the summary. @param name its name. @return its value; NaN if there is none.
     double Number(const std::string& name) const
     {
         return sim.GetNumber(name);
@@ -408,14 +319,9 @@ class Network
     Simulation sim; //!< the run
 
   private:
-    /**
-     * @brief Copy a column.
-     *
-     * @tparam T type of its elements
-     * @param table number
-     * @param column number
-     * @return its values
-     */
+    /// Copy a column.
+    /// @tparam T type of its elements. @param table number. @param column number. @return its
+    /// values.
     template <class T>
     std::vector<int64_t> Values(uint32_t table, uint32_t column) const
     {
@@ -424,11 +330,9 @@ class Network
     }
 };
 
-/**
- * @ingroup facade-tests
- * @brief A congestion control that controls nothing: it writes down what its queue pair sends and
- * receives, and keeps a receiver of its own that says what should have been delivered.
- */
+/// @ingroup facade-tests
+/// @brief A congestion control that controls nothing: it writes down what its queue pair sends and
+/// receives, and keeps a receiver of its own that says what should have been delivered.
 class Witness : public rdma::CongestionControl
 {
   public:
@@ -449,11 +353,7 @@ class Witness : public rdma::CongestionControl
         uint64_t wrongAnswers{0};    //!< answers that claim more than was delivered
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void Start(rdma::Sender& sender, uint64_t lineRate) override;
@@ -461,43 +361,30 @@ class Witness : public rdma::CongestionControl
     void NotifyAck(const rdma::Acknowledgement& ack) override;
     std::unique_ptr<rdma::CongestionReceiver> MakeReceiver() const override;
 
-    /**
-     * @brief Make every queue pair of a network have one, and forget what others saw.
-     *
-     * @param net the network, not yet built
-     * @param keepsGaps the receivers keep what comes out of order (Selective)
-     */
+    /// Make every queue pair of a network have one, and forget what others saw.
+    /// @param net the network, not yet built. @param keepsGaps the receivers keep what comes out of
+    /// order (Selective).
     static void Install(Network& net, bool keepsGaps = false);
 
     static std::map<uint32_t, Log> g_logs; //!< by flow
     static bool g_keepsGaps;               //!< see Install
 };
 
-/**
- * @ingroup facade-tests
- * @brief A switch agent that loses chosen frames on the wire behind its switch, as a bit error
- * does.
- *
- * It sees frames of the classes 0..7 only: give answers one of them.
- */
+/// @ingroup facade-tests
+/// @brief A switch agent that loses chosen frames on the wire behind its switch, as a bit error
+/// does.
+///
+/// It sees frames of the classes 0..7 only: give answers one of them.
 class Eraser : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void NotifyDequeue(lossless::Port& egress, uint16_t queue, lossless::Frame& frame) override;
 
-    /**
-     * @brief Give every switch of a network one.
-     *
-     * @param net the network, still without nodes
-     * @param choose says whether to lose a frame
-     */
+    /// Give every switch of a network one.
+    /// @param net the network, still without nodes. @param choose says whether to lose a frame.
     static void Install(Network& net, std::function<bool(const lossless::Frame&)> choose);
 
     static std::function<bool(const lossless::Frame&)> g_choose; //!< see Install

@@ -62,12 +62,8 @@ class LeafSpine
     static constexpr uint32_t SPINES = 4; //!< how many
     static constexpr uint32_t UPLINK = 8; //!< first link between leaf and spine; leaf by leaf
 
-    /**
-     * @brief Choose a policy; the network comes with Nodes().
-     *
-     * @param policy TypeId name
-     * @param seed of the run
-     */
+    /// Choose a policy; the network comes with Nodes().
+    /// @param policy TypeId name. @param seed of the run.
     explicit LeafSpine(const std::string& policy, uint64_t seed = 1)
         : sim(seed)
     {
@@ -103,15 +99,9 @@ class LeafSpine
         }
     }
 
-    /**
-     * @brief Add a message.
-     *
-     * @param src host
-     * @param dst host
-     * @param bytes size; 0: endless
-     * @param start ps
-     * @return flow
-     */
+    /// Add a message.
+    /// @param src host. @param dst host. @param bytes size; 0: endless. @param start ps.
+    /// @return flow.
     uint32_t Flow(uint32_t src, uint32_t dst, uint64_t bytes, int64_t start = 0)
     {
         const int64_t never = -1;
@@ -120,12 +110,7 @@ class LeafSpine
         return sim.AddFlows(&src, &dst, &bytes, &start, &never, &cls, &none, &none, 1);
     }
 
-    /**
-     * @brief Build, run and finish.
-     *
-     * @param until ps
-     * @return problems
-     */
+    /// Build, run and finish. @param until ps. @return problems.
     std::string Run(int64_t until)
     {
         sim.Build();
@@ -141,14 +126,8 @@ class LeafSpine
         return sim.Finish();
     }
 
-    /**
-     * @brief A column.
-     *
-     * @tparam T type of its values
-     * @param table name
-     * @param column name
-     * @return its values
-     */
+    /// A column.
+    /// @tparam T type of its values. @param table name. @param column name. @return its values.
     template <class T>
     std::vector<T> Column(const std::string& table, const std::string& column) const
     {
@@ -187,14 +166,9 @@ class LeafSpine
         return frames;
     }
 
-    /**
-     * @brief How many frames of a kind of a flow each spine got from a leaf.
-     *
-     * @param leaf node
-     * @param flow number
-     * @param kind of the frames
-     * @return by spine, those with any
-     */
+    /// How many frames of a kind of a flow each spine got from a leaf.
+    /// @param leaf node. @param flow number. @param kind of the frames. @return by spine, those
+    /// with any.
     std::map<uint32_t, uint32_t> Spines(uint32_t leaf, uint32_t flow, FrameKind kind) const
     {
         std::map<uint32_t, uint32_t> counts;
@@ -216,11 +190,7 @@ class LeafSpine
 class LongEcmp : public lossless::Ecmp
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::forwarding::tests::LongEcmp")
@@ -244,11 +214,7 @@ class Ear : public rdma::CongestionControl
         bool repeat;  //!< sent before
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::forwarding::tests::Ear")
@@ -284,11 +250,7 @@ NS_OBJECT_ENSURE_REGISTERED(Ear);
 class Thief : public lossless::SwitchAgent, public lossless::QueueAgent
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::forwarding::tests::Thief")
@@ -312,10 +274,8 @@ uint64_t Thief::g_every = 0;
 
 NS_OBJECT_ENSURE_REGISTERED(Thief);
 
-/**
- * @ingroup forwarding-tests
- * @brief The hash is the same by the short and by the long way, and that of the formula.
- */
+/// @ingroup forwarding-tests
+/// @brief The hash is the same by the short and by the long way, and that of the formula.
 class EcmpTest : public TestCase
 {
   public:
@@ -368,10 +328,8 @@ class EcmpTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Every policy: shortest paths only, everything arrives, runs are repeatable.
- */
+/// @ingroup forwarding-tests
+/// @brief Every policy: shortest paths only, everything arrives, runs are repeatable.
 class ConservationTest : public TestCase
 {
   public:
@@ -423,10 +381,8 @@ class ConservationTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief What has a path keeps it; answers go by the hash, unless a policy is to choose for them.
- */
+/// @ingroup forwarding-tests
+/// @brief What has a path keeps it; answers go by the hash, unless a policy is to choose for them.
 class PathTest : public TestCase
 {
   public:
@@ -483,10 +439,8 @@ class PathTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief A link that fails is left when it is detected, and used again when it is back.
- */
+/// @ingroup forwarding-tests
+/// @brief A link that fails is left when it is detected, and used again when it is back.
 class FailureTest : public TestCase
 {
   public:
@@ -550,11 +504,9 @@ class FailureTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief A link that came back within the detection delay, and failed again, is left when its last
- * failure has been there for so long.
- */
+/// @ingroup forwarding-tests
+/// @brief A link that came back within the detection delay, and failed again, is left when its last
+/// failure has been there for so long.
 class FlapTest : public TestCase
 {
   public:
@@ -594,10 +546,9 @@ class FlapTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Receivers against one that keeps sets, and reordering against a search through all frames.
- */
+/// @ingroup forwarding-tests
+/// @brief Receivers against one that keeps sets, and reordering against a search through all
+/// frames.
 class ReceiverTest : public TestCase
 {
   public:
@@ -608,16 +559,9 @@ class ReceiverTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare one flow.
-     *
-     * @param net that was run
-     * @param flow number
-     * @param packets of its message
-     * @param window ReorderWindow
-     * @param retransmit Retransmit
-     * @param what for messages
-     */
+    /// Compare one flow.
+    /// @param net that was run. @param flow number. @param packets of its message. @param window
+    /// ReorderWindow. @param retransmit Retransmit. @param what for messages.
     void Compare(const LeafSpine& net,
                  uint32_t flow,
                  uint32_t packets,
@@ -737,10 +681,8 @@ class ReceiverTest : public TestCase
     int64_t m_distance{0};   //!< largest of a run
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Which buffers depend on which: all ways count where flows take all of them.
- */
+/// @ingroup forwarding-tests
+/// @brief Which buffers depend on which: all ways count where flows take all of them.
 class CycleTest : public TestCase
 {
   public:
@@ -750,14 +692,9 @@ class CycleTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Flows around a ring of four switches, each to the one opposite: two ways for each.
-     *
-     * @param policy TypeId name
-     * @param seed of the run
-     * @param pinned all on the same way, which closes no cycle
-     * @return length of the cycle; 0: none
-     */
+    /// Flows around a ring of four switches, each to the one opposite: two ways for each.
+    /// @param policy TypeId name. @param seed of the run. @param pinned all on the same way, which
+    /// closes no cycle. @return length of the cycle; 0: none.
     static double Cycle(const std::string& policy, uint64_t seed, bool pinned)
     {
         facade::Simulation sim(seed);
@@ -806,10 +743,8 @@ class CycleTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Tests of policies in a network.
- */
+/// @ingroup forwarding-tests
+/// @brief Tests of policies in a network.
 class NetworkTestSuite : public TestSuite
 {
   public:

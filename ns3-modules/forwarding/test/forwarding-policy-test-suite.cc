@@ -65,22 +65,15 @@ class Sink : public lossless::FabricNode
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Two switches, each with a host, a policy and links to eight switches between them.
- */
+/// @ingroup forwarding-tests
+/// @brief Two switches, each with a host, a policy and links to eight switches between them.
 class Bundle
 {
   public:
     static constexpr uint16_t LINKS = 8; //!< next hops
 
-    /**
-     * @brief Make one.
-     *
-     * @param policy TypeId name
-     * @param set attribute and value, or none
-     * @param seed RngRun
-     */
+    /// Make one.
+    /// @param policy TypeId name. @param set attribute and value, or none. @param seed RngRun.
     explicit Bundle(const std::string& policy,
                     const std::vector<std::pair<std::string, std::string>>& set = {},
                     uint64_t seed = 1)
@@ -123,12 +116,7 @@ class Bundle
         RngSeedManager::SetRun(1);
     }
 
-    /**
-     * @brief Some of the ports, in order.
-     *
-     * @param random draws them
-     * @return two at least
-     */
+    /// Some of the ports, in order. @param random draws them. @return two at least.
     static std::vector<uint16_t> DrawHops(std::mt19937_64& random)
     {
         std::vector<uint16_t> hops;
@@ -152,12 +140,7 @@ class Bundle
     ForwardingPolicy* there{nullptr}; //!< of the switch east
 };
 
-/**
- * @brief How far counts are from being equal.
- *
- * @param counts they
- * @return chi-square
- */
+/// How far counts are from being equal. @param counts they. @return chi-square.
 double
 ChiSquare(const std::vector<double>& counts)
 {
@@ -175,10 +158,8 @@ ChiSquare(const std::vector<double>& counts)
     return sum;
 }
 
-/**
- * @ingroup forwarding-tests
- * @brief Round robin: the ports of every set have the same number of frames, up to one.
- */
+/// @ingroup forwarding-tests
+/// @brief Round robin: the ports of every set have the same number of frames, up to one.
 class RoundRobinTest : public TestCase
 {
   public:
@@ -229,11 +210,9 @@ class RoundRobinTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Random spraying: equally likely, without memory, other numbers for other switches and
- * seeds.
- */
+/// @ingroup forwarding-tests
+/// @brief Random spraying: equally likely, without memory, other numbers for other switches and
+/// seeds.
 class RandomTest : public TestCase
 {
   public:
@@ -243,12 +222,7 @@ class RandomTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Ask a policy again and again.
-     *
-     * @param policy it
-     * @return places among four hops
-     */
+    /// Ask a policy again and again. @param policy it. @return places among four hops.
     static std::vector<std::size_t> Ask(ForwardingPolicy& policy)
     {
         const std::vector<uint16_t> hops{0, 2, 3, 7};
@@ -283,10 +257,8 @@ class RandomTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Another seed draws something else.
- */
+/// @ingroup forwarding-tests
+/// @brief Another seed draws something else.
 class SeedTest : public TestCase
 {
   public:
@@ -313,10 +285,8 @@ class SeedTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Flowlets against a list of all frames that is searched backwards.
- */
+/// @ingroup forwarding-tests
+/// @brief Flowlets against a list of all frames that is searched backwards.
 class FlowletTest : public TestCase
 {
   public:
@@ -334,11 +304,7 @@ class FlowletTest : public TestCase
         uint16_t port; //!< where it went
     };
 
-    /**
-     * @brief Ask about a frame, and compare.
-     *
-     * @param random draws its flow and its next hops
-     */
+    /// Ask about a frame, and compare. @param random draws its flow and its next hops
     void Offer(std::mt19937_64& random)
     {
         Frame frame;
@@ -411,10 +377,8 @@ class FlowletTest : public TestCase
     std::vector<double> m_fresh;    //!< where new ones went
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Least queue against a search of all queues, and a list of those that were read.
- */
+/// @ingroup forwarding-tests
+/// @brief Least queue against a search of all queues, and a list of those that were read.
 class LeastQueueTest : public TestCase
 {
   public:
@@ -424,11 +388,7 @@ class LeastQueueTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Let some frames join queues, then ask.
-     *
-     * @param random draws them
-     */
+    /// Let some frames join queues, then ask. @param random draws them
     void Offer(std::mt19937_64& random)
     {
         lossless::FabricNode& node = m_bundle->fabric->GetNode(0);
@@ -511,10 +471,8 @@ class LeastQueueTest : public TestCase
     std::vector<double> m_ties; //!< of two that were equal, the first and the second
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief What is refused, in words.
- */
+/// @ingroup forwarding-tests
+/// @brief What is refused, in words.
 class RefusalTest : public TestCase
 {
   public:
@@ -555,10 +513,8 @@ class RefusalTest : public TestCase
     }
 };
 
-/**
- * @ingroup forwarding-tests
- * @brief Tests of the policies alone.
- */
+/// @ingroup forwarding-tests
+/// @brief Tests of the policies alone.
 class PolicyTestSuite : public TestSuite
 {
   public:

@@ -22,13 +22,11 @@ namespace gfc
 namespace tests
 {
 
-/**
- * @ingroup gfc-tests
- * @brief At its bound a scheme does not warn; a byte beyond it, it does and quotes both sides.
- *
- * Frames of 1500 B and 20 B of overhead, messages of 84 B, at 10 Gb/s; 1 us of wire, 3 us of
- * processing: tau = (1520 + 84 + 1520) B x 0.8 ns/B + 5 us = 7.4992 us, and C tau = 9,374 B.
- */
+/// @ingroup gfc-tests
+/// @brief At its bound a scheme does not warn; a byte beyond it, it does and quotes both sides.
+///
+/// Frames of 1500 B and 20 B of overhead, messages of 84 B, at 10 Gb/s; 1 us of wire, 3 us of
+/// processing: tau = (1520 + 84 + 1520) B x 0.8 ns/B + 5 us = 7.4992 us, and C tau = 9,374 B.
 class WarningTest : public TestCase
 {
   public:
@@ -39,15 +37,9 @@ class WarningTest : public TestCase
     }
 
   private:
-    /**
-     * @brief What a star warns of.
-     *
-     * @param scheme TypeId name
-     * @param attribute "B0" or "B1"
-     * @param value of it
-     * @param minGap between messages (ps)
-     * @return the warnings; with the problems, should there be any
-     */
+    /// What a star warns of.
+    /// @param scheme TypeId name. @param attribute "B0" or "B1". @param value of it. @param minGap
+    /// between messages (ps) @return the warnings; with the problems, should there be any.
     static std::string Warnings(const std::string& scheme,
                                 const std::string& attribute,
                                 int64_t value,
@@ -95,15 +87,9 @@ class WarningTest : public TestCase
         return problems + sim.Finish() + warnings;
     }
 
-    /**
-     * @brief Check one scheme at its bound and a byte beyond.
-     *
-     * @param scheme TypeId name
-     * @param attribute "B0" or "B1"
-     * @param bound the largest value inside
-     * @param minGap between messages (ps)
-     * @param bothSides what the warning must say
-     */
+    /// Check one scheme at its bound and a byte beyond.
+    /// @param scheme TypeId name. @param attribute "B0" or "B1". @param bound the largest value
+    /// inside. @param minGap between messages (ps) @param bothSides what the warning must say.
     void CheckBound(const std::string& scheme,
                     const std::string& attribute,
                     int64_t bound,
@@ -144,10 +130,8 @@ class WarningTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Values are spelt in the largest unit of which they are at least one, with all digits.
- */
+/// @ingroup gfc-tests
+/// @brief Values are spelt in the largest unit of which they are at least one, with all digits.
 class SpellTest : public TestCase
 {
   public:
@@ -170,10 +154,8 @@ class SpellTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of the bounds that the schemes warn by.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of the bounds that the schemes warn by.
 class BoundsTestSuite : public TestSuite
 {
   public:

@@ -56,12 +56,7 @@ struct Series
         return {offTime / n, onTime / n};
     }
 
-    /**
-     * @brief Time mean.
-     *
-     * @param from ps
-     * @return bytes
-     */
+    /// Time mean. @param from ps. @return bytes.
     double Mean(int64_t from) const
     {
         double area = 0;
@@ -78,13 +73,7 @@ struct Series
         return area / static_cast<double>(length);
     }
 
-    /**
-     * @brief Extreme values.
-     *
-     * @param from ps
-     * @param to ps
-     * @return least and most
-     */
+    /// Extreme values. @param from ps. @param to ps. @return least and most.
     std::pair<int64_t, int64_t> Range(int64_t from, int64_t to) const
     {
         int64_t least = INT64_MAX;
@@ -114,15 +103,11 @@ struct StarSetting
     int64_t end{2'000'000'000};                         //!< of the run (ps)
 };
 
-/**
- * @brief Run a star.
- *
- * tau is made of two wires, the time of a frame and the sender's control delay, which takes what is
- * left. A PAUSE is sent as a frame and may wait for one: that comes on top.
- *
- * @param setting what to run
- * @return the ingress queue of one sender
- */
+/// Run a star.
+///
+/// tau is made of two wires, the time of a frame and the sender's control delay, which takes what
+/// is left. A PAUSE is sent as a frame and may wait for one: that comes on top.
+/// @param setting what to run. @return the ingress queue of one sender.
 Series
 RunStar(const StarSetting& setting)
 {
@@ -223,13 +208,9 @@ RunStar(const StarSetting& setting)
     return series;
 }
 
-/**
- * @brief Figure 5.
- *
- * @param flowControl TypeId name
- * @param frame bytes of a frame
- * @return the ingress queue of one sender
- */
+/// Figure 5.
+/// @param flowControl TypeId name. @param frame bytes of a frame. @return the ingress queue of one
+/// sender.
 Series
 TwoToOne(const std::string& flowControl, int64_t frame)
 {
@@ -239,13 +220,9 @@ TwoToOne(const std::string& flowControl, int64_t frame)
     return RunStar(setting);
 }
 
-/**
- * @brief The delay differential equation of section 4.1: q' = R(q(t - tau)) - C / 2, from an empty
- * queue.
- *
- * @param gfc the mapping of Figure 5, else PFC with XOFF 80 KB and XON 77 KB
- * @return the queue every 10 ns
- */
+/// The delay differential equation of section 4.1: q' = R(q(t - tau)) - C / 2, from an empty queue.
+/// @param gfc the mapping of Figure 5, else PFC with XOFF 80 KB and XON 77 KB. @return the queue
+/// every 10 ns.
 Series
 Fluid(bool gfc)
 {
@@ -272,10 +249,8 @@ Fluid(bool gfc)
     return series;
 }
 
-/**
- * @ingroup gfc-tests
- * @brief Figure 5, and how it comes closer to the fluid model as frames get smaller.
- */
+/// @ingroup gfc-tests
+/// @brief Figure 5, and how it comes closer to the fluid model as frames get smaller.
 class FigureFiveTest : public TestCase
 {
   public:
@@ -343,10 +318,8 @@ class FigureFiveTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief The mapping: line rate up to B0, 0 from Bm on, linear and falling in between.
- */
+/// @ingroup gfc-tests
+/// @brief The mapping: line rate up to B0, 0 from Bm on, linear and falling in between.
 class MappingTest : public TestCase
 {
   public:
@@ -383,10 +356,8 @@ class MappingTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Where the queue settles: at R(Bs) = C / N, whatever N and the mapping are.
- */
+/// @ingroup gfc-tests
+/// @brief Where the queue settles: at R(Bs) = C / N, whatever N and the mapping are.
 class SteadyStateTest : public TestCase
 {
   public:
@@ -435,10 +406,8 @@ class SteadyStateTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Theorem 4.1 at its very bound, with tau as the concept has it.
- */
+/// @ingroup gfc-tests
+/// @brief Theorem 4.1 at its very bound, with tau as the concept has it.
 class TheoremTest : public TestCase
 {
   public:
@@ -484,10 +453,8 @@ class TheoremTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of ConceptualGfc.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of ConceptualGfc.
 class ConceptualGfcTestSuite : public TestSuite
 {
   public:

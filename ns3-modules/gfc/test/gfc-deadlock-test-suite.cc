@@ -19,12 +19,8 @@ namespace gfc
 namespace tests
 {
 
-/**
- * @brief Stages over a short buffer, and PFC behind its end: it never acts within what is promised.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// Stages over a short buffer, and PFC behind its end: it never acts within what is promised.
+/// @param fabric the network. @param upTo draws a number.
 static void
 SetUpGfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -38,10 +34,8 @@ SetUpGfc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo
     fabric.SetAttribute(gfc, "Refresh", "0s");
 }
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of the oracle with MultiStageGfc before PFC.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of the oracle with MultiStageGfc before PFC.
 class DeadlockTestSuite : public TestSuite
 {
   public:
@@ -57,10 +51,8 @@ class DeadlockTestSuite : public TestSuite
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
 
-/**
- * @ingroup gfc-tests
- * @brief The proof of what is named as stuck.
- */
+/// @ingroup gfc-tests
+/// @brief The proof of what is named as stuck.
 class DeadlockProofSuite : public TestSuite
 {
   public:

@@ -30,11 +30,9 @@ namespace gfc
 namespace tests
 {
 
-/**
- * @ingroup gfc-tests
- * @brief A flow control before the gentle one in every chain: it may lose or delay messages, and
- * writes down what happens at the port of node 0.
- */
+/// @ingroup gfc-tests
+/// @brief A flow control before the gentle one in every chain: it may lose or delay messages, and
+/// writes down what happens at the port of node 0.
 class Meddler : public lossless::FlowControl, public lossless::SentListener
 {
   public:
@@ -45,11 +43,7 @@ class Meddler : public lossless::FlowControl, public lossless::SentListener
         int64_t bytes; //!< on the wire
     };
 
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::gfc::tests::Meddler")
@@ -87,12 +81,9 @@ class Meddler : public lossless::FlowControl, public lossless::SentListener
         return true;
     }
 
-    /**
-     * @brief Forget what others saw.
-     *
-     * @param fate of a message by the time at which it has effect (ps): 0 as ever, below 0 lost,
-     * above 0 late by so much (ps); empty: as ever
-     */
+    /// Forget what others saw.
+    /// @param fate of a message by the time at which it has effect (ps): 0 as ever, below 0 lost,
+    /// above 0 late by so much (ps); empty: as ever
     static void Reset(std::function<int64_t(int64_t)> fate = {})
     {
         g_fate = std::move(fate);
@@ -114,11 +105,7 @@ class Meddler : public lossless::FlowControl, public lossless::SentListener
         return dynamic_cast<Gentle&>(*m_port->GetChain().GetMembers().at(1));
     }
 
-    /**
-     * @brief Write down the rate that node 0 is to obey.
-     *
-     * @param control a message for class 3
-     */
+    /// Write down the rate that node 0 is to obey. @param control a message for class 3
     void Note(const lossless::ControlFrame& control) const
     {
         if (m_port->GetNodeId() == 0)
@@ -147,12 +134,7 @@ struct Setting
     int64_t end{2'000'000'000};                              //!< of the run (ps)
 };
 
-/**
- * @brief Run a star.
- *
- * @param setting what to run
- * @return problems
- */
+/// Run a star. @param setting what to run. @return problems.
 std::string
 RunFeedback(const Setting& setting)
 {
@@ -195,11 +177,9 @@ RunFeedback(const Setting& setting)
     return problems + sim.Finish();
 }
 
-/**
- * @ingroup gfc-tests
- * @brief The frames of a sender that always has something to send, against the integral of the
- * rates that it was given.
- */
+/// @ingroup gfc-tests
+/// @brief The frames of a sender that always has something to send, against the integral of the
+/// rates that it was given.
 class SpacingTest : public TestCase
 {
   public:
@@ -210,11 +190,7 @@ class SpacingTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Check the frames that were written down.
-     *
-     * @param line bit/s
-     */
+    /// Check the frames that were written down. @param line bit/s
     void CheckFrames(uint64_t line)
     {
         constexpr lossless::Int128 PS_BITS = 8'000'000'000'000;
@@ -289,10 +265,8 @@ class SpacingTest : public TestCase
     uint64_t m_changes{0}; //!< of the rate while a frame was owed
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Messages that are lost or late.
- */
+/// @ingroup gfc-tests
+/// @brief Messages that are lost or late.
 class LostFeedbackTest : public TestCase
 {
   public:
@@ -306,13 +280,8 @@ class LostFeedbackTest : public TestCase
     static constexpr int64_t REFRESH = 100'000'000; //!< ps
     static constexpr int64_t LATENCY = 10'000'000;  //!< more than a message takes (ps)
 
-    /**
-     * @brief Two senders, of which one stops at 1 ms.
-     *
-     * @param scheme TypeId name
-     * @param refresh of the scheme
-     * @return the setting
-     */
+    /// Two senders, of which one stops at 1 ms.
+    /// @param scheme TypeId name. @param refresh of the scheme. @return the setting.
     static Setting TwoSenders(const std::string& scheme, const std::string& refresh)
     {
         Setting setting;
@@ -331,12 +300,7 @@ class LostFeedbackTest : public TestCase
         return setting;
     }
 
-    /**
-     * @brief The rate that node 0 obeys at a time.
-     *
-     * @param time ps
-     * @return bit/s
-     */
+    /// The rate that node 0 obeys at a time. @param time ps. @return bit/s.
     static uint64_t RateAt(int64_t time)
     {
         uint64_t rate = 10'000'000'000;
@@ -347,13 +311,8 @@ class LostFeedbackTest : public TestCase
         return rate;
     }
 
-    /**
-     * @brief Bits per second that node 0 sent between two times.
-     *
-     * @param from ps
-     * @param to ps
-     * @return bit/s on the wire
-     */
+    /// Bits per second that node 0 sent between two times.
+    /// @param from ps. @param to ps. @return bit/s on the wire.
     static double Sent(int64_t from, int64_t to)
     {
         double bytes = 0;
@@ -423,10 +382,8 @@ class LostFeedbackTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of the way from a message to the sender's frames.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of the way from a message to the sender's frames.
 class FeedbackTestSuite : public TestSuite
 {
   public:

@@ -25,10 +25,8 @@ namespace gfc
 namespace tests
 {
 
-/**
- * @ingroup gfc-tests
- * @brief Stage arithmetic: the paper's numbers, and properties over random parameters.
- */
+/// @ingroup gfc-tests
+/// @brief Stage arithmetic: the paper's numbers, and properties over random parameters.
 class StageTableTest : public TestCase
 {
   public:
@@ -119,19 +117,13 @@ class StageTableTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Random stars and random parameters inside the bound of a scheme: nothing is lost, no port
- * is held forever, every flow finishes.
- */
+/// @ingroup gfc-tests
+/// @brief Random stars and random parameters inside the bound of a scheme: nothing is lost, no port
+/// is held forever, every flow finishes.
 class LosslessTest : public TestCase
 {
   public:
-    /**
-     * @brief Choose the scheme.
-     *
-     * @param scheme its class
-     */
+    /// Choose the scheme. @param scheme its class
     explicit LosslessTest(const std::string& scheme)
         : TestCase("inside its bound nothing is lost and the rate never reaches 0, " + scheme),
           m_scheme("ns3::gfc::" + scheme)
@@ -150,12 +142,8 @@ class LosslessTest : public TestCase
         int64_t minGap;  //!< of a gentle scheme (ps)
     };
 
-    /**
-     * @brief C times the feedback latency as the schemes reckon it, and a frame for rounding.
-     *
-     * @param draw the link
-     * @return bytes
-     */
+    /// C times the feedback latency as the schemes reckon it, and a frame for rounding.
+    /// @param draw the link. @return bytes.
     static int64_t Reach(const Draw& draw)
     {
         // waiting for a frame, sending a message, two wires, control delay, a frame
@@ -164,14 +152,9 @@ class LosslessTest : public TestCase
         return static_cast<int64_t>(bytes + static_cast<double>(draw.rate) * time / 8e12) + 2;
     }
 
-    /**
-     * @brief Draw the scheme's attributes inside its bound.
-     *
-     * @param sim to set them
-     * @param draw the link
-     * @param random generator
-     * @return Bm, or Buffer
-     */
+    /// Draw the scheme's attributes inside its bound.
+    /// @param sim to set them. @param draw the link. @param random generator. @return Bm, or
+    /// Buffer.
     int64_t SetScheme(facade::Simulation& sim, const Draw& draw, std::mt19937_64& random) const
     {
         const int64_t start = 20'000 + static_cast<int64_t>(random() % 100'000);
@@ -285,10 +268,8 @@ class LosslessTest : public TestCase
     std::string m_scheme; //!< TypeId name
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of MultiStageGfc.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of MultiStageGfc.
 class MultiStageGfcTestSuite : public TestSuite
 {
   public:

@@ -21,10 +21,8 @@ namespace gfc
 namespace tests
 {
 
-/**
- * @ingroup gfc-tests
- * @brief Feedback byte by byte.
- */
+/// @ingroup gfc-tests
+/// @brief Feedback byte by byte.
 class QueueLengthSerializerTest : public TestCase
 {
   public:
@@ -60,10 +58,8 @@ class QueueLengthSerializerTest : public TestCase
     }
 };
 
-/**
- * @ingroup gfc-tests
- * @brief Tests of QueueLengthSerializer.
- */
+/// @ingroup gfc-tests
+/// @brief Tests of QueueLengthSerializer.
 class QueueLengthSerializerTestSuite : public TestSuite
 {
   public:

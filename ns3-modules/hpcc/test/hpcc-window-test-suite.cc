@@ -57,11 +57,7 @@ struct Change
 class Fed
 {
   public:
-    /**
-     * @brief Begin.
-     *
-     * @param settings attributes that differ: W_AI is 1 kB, Eta 0.5 and MinRate 1 Gb/s
-     */
+    /// Begin. @param settings attributes that differ: W_AI is 1 kB, Eta 0.5 and MinRate 1 Gb/s
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
           m_hpcc(CreateObject<Hpcc>()),
@@ -78,11 +74,7 @@ class Fed
         m_hpcc->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
-    /**
-     * @brief Send packets up to a number.
-     *
-     * @param next the one that would be next
-     */
+    /// Send packets up to a number. @param next the one that would be next
     void SendUpTo(uint32_t next)
     {
         Frame frame;
@@ -90,12 +82,7 @@ class Fed
         m_feeder.Send(frame);
     }
 
-    /**
-     * @brief Let an answer come.
-     *
-     * @param psn of the packet answered
-     * @param hops what the switches wrote
-     */
+    /// Let an answer come. @param psn of the packet answered. @param hops what the switches wrote.
     void Answer(uint32_t psn, const std::vector<TelemetryHop>& hops)
     {
         Telemetry telemetry;
@@ -116,14 +103,8 @@ class Fed
     std::vector<Change> changes; //!< all so far
 
   private:
-    /**
-     * @brief Write down a change.
-     *
-     * @param window W
-     * @param reference Wc
-     * @param utilization U
-     * @param stage of additive steps
-     */
+    /// Write down a change.
+    /// @param window W. @param reference Wc. @param utilization U. @param stage of additive steps.
     void Keep(uint32_t, double window, double reference, double utilization, uint32_t stage)
     {
         changes.push_back({window, reference, utilization, stage});
@@ -136,10 +117,8 @@ class Fed
 
 } // namespace
 
-/**
- * @ingroup hpcc-tests
- * @brief Windows computed by hand.
- */
+/// @ingroup hpcc-tests
+/// @brief Windows computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -150,13 +129,7 @@ class HandComputedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare a change.
-     *
-     * @param fed the sender
-     * @param expected by hand
-     * @param what is tested
-     */
+    /// Compare a change. @param fed the sender. @param expected by hand. @param what is tested.
     void Last(const Fed& fed, const Change& expected, const std::string& what)
     {
         NS_TEST_ASSERT_MSG_EQ(fed.changes.empty(), false, what);
@@ -238,10 +211,8 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup hpcc-tests
- * @brief Random telemetry against the pseudocode of the paper, written down a second time.
- */
+/// @ingroup hpcc-tests
+/// @brief Random telemetry against the pseudocode of the paper, written down a second time.
 class SecondModelTest : public TestCase
 {
   public:
@@ -264,13 +235,7 @@ class SecondModelTest : public TestCase
         int64_t lastUpdateSeq{-1};     //!< end of the round trip
         std::vector<TelemetryHop> L{}; //!< of the last answer
 
-        /**
-         * @brief An answer.
-         *
-         * @param seq packet answered
-         * @param sndNxt next packet
-         * @param ack telemetry
-         */
+        /// An answer. @param seq packet answered. @param sndNxt next packet. @param ack telemetry.
         void NewAck(int64_t seq, int64_t sndNxt, const std::vector<TelemetryHop>& ack)
         {
             if (lastUpdateSeq < 0)
@@ -354,10 +319,8 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup hpcc-tests
- * @brief Whole networks: where greedy flows that share a port come to rest.
- */
+/// @ingroup hpcc-tests
+/// @brief Whole networks: where greedy flows that share a port come to rest.
 class EquilibriumTest : public TestCase
 {
   public:
@@ -368,12 +331,7 @@ class EquilibriumTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Run.
-     *
-     * @param senders of the incast
-     * @param pfc below it
-     */
+    /// Run. @param senders of the incast. @param pfc below it.
     void Run(uint32_t senders, bool pfc)
     {
         constexpr int64_t END = 20'000 * US;
@@ -429,10 +387,8 @@ class EquilibriumTest : public TestCase
     }
 };
 
-/**
- * @ingroup hpcc-tests
- * @brief A path that becomes longer during the run, and shorter again.
- */
+/// @ingroup hpcc-tests
+/// @brief A path that becomes longer during the run, and shorter again.
 class DetourTest : public TestCase
 {
   public:
@@ -445,12 +401,7 @@ class DetourTest : public TestCase
   private:
     static constexpr uint32_t PAYLOAD = 886; //!< with 48 B of headers and 66 B of telemetry (B)
 
-    /**
-     * @brief Run.
-     *
-     * @param baseRtt BaseRtt (ps)
-     * @return loads before the detour, on it, and after it
-     */
+    /// Run. @param baseRtt BaseRtt (ps) @return loads before the detour, on it, and after it.
     static std::vector<double> Loads(int64_t baseRtt)
     {
         Network net;
@@ -477,10 +428,8 @@ class DetourTest : public TestCase
     }
 };
 
-/**
- * @ingroup hpcc-tests
- * @brief Two messages on one connection.
- */
+/// @ingroup hpcc-tests
+/// @brief Two messages on one connection.
 class NextMessageTest : public TestCase
 {
   public:
@@ -509,10 +458,8 @@ class NextMessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup hpcc-tests
- * @brief Tests of HPCC.
- */
+/// @ingroup hpcc-tests
+/// @brief Tests of HPCC.
 class HpccTestSuite : public TestSuite
 {
   public:

@@ -275,10 +275,8 @@ Damage(std::size_t index)
 
 } // namespace
 
-/**
- * @ingroup llr-tests
- * @brief Frames, ACKs and NACKs that are lost one at a time, with times computed by hand.
- */
+/// @ingroup llr-tests
+/// @brief Frames, ACKs and NACKs that are lost one at a time, with times computed by hand.
 class HandTest : public TestCase
 {
   public:
@@ -374,10 +372,8 @@ class HandTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief The rate that the replay buffer allows.
- */
+/// @ingroup llr-tests
+/// @brief The rate that the replay buffer allows.
 class WindowTest : public TestCase
 {
   public:
@@ -633,10 +629,8 @@ class Model
 
 } // namespace
 
-/**
- * @ingroup llr-tests
- * @brief Random errors: every arrival as in the second model.
- */
+/// @ingroup llr-tests
+/// @brief Random errors: every arrival as in the second model.
 class ModelTest : public TestCase
 {
   public:
@@ -706,10 +700,8 @@ class ModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief Both directions at once.
- */
+/// @ingroup llr-tests
+/// @brief Both directions at once.
 class BothWaysTest : public TestCase
 {
   public:
@@ -765,10 +757,8 @@ class BothWaysTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief When the sender gives up, and starts again.
- */
+/// @ingroup llr-tests
+/// @brief When the sender gives up, and starts again.
 class FlushTest : public TestCase
 {
   public:
@@ -854,10 +844,8 @@ class FlushTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief A link that fails and comes back, with errors before and after.
- */
+/// @ingroup llr-tests
+/// @brief A link that fails and comes back, with errors before and after.
 class LinkTest : public TestCase
 {
   public:
@@ -915,10 +903,8 @@ class LinkTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief MAC control frames during a replay.
- */
+/// @ingroup llr-tests
+/// @brief MAC control frames during a replay.
 class ControlTest : public TestCase
 {
   public:
@@ -970,10 +956,8 @@ class ControlTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief What is refused before a run.
- */
+/// @ingroup llr-tests
+/// @brief What is refused before a run.
 class RefusalTest : public TestCase
 {
   public:
@@ -1021,10 +1005,8 @@ class RefusalTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief Tests of Llr.
- */
+/// @ingroup llr-tests
+/// @brief Tests of Llr.
 class LlrTestSuite : public TestSuite
 {
   public:

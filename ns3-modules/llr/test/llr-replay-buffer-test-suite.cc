@@ -23,10 +23,8 @@ namespace llr
 namespace tests
 {
 
-/**
- * @ingroup llr-tests
- * @brief The replay buffer against a deque of whole frames with numbers that never wrap.
- */
+/// @ingroup llr-tests
+/// @brief The replay buffer against a deque of whole frames with numbers that never wrap.
 class ReplayBufferTest : public TestCase
 {
   public:
@@ -120,11 +118,9 @@ class ReplayBufferTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief The receiver's words in sequences computed by hand; those with 901 are of a public test
- * plan for switches (LLR-02, LLR-03).
- */
+/// @ingroup llr-tests
+/// @brief The receiver's words in sequences computed by hand; those with 901 are of a public test
+/// plan for switches (LLR-02, LLR-03).
 class ReceiverTest : public TestCase
 {
   public:
@@ -187,10 +183,8 @@ class ReceiverTest : public TestCase
     }
 };
 
-/**
- * @ingroup llr-tests
- * @brief Tests of ReplayBuffer and Receiver.
- */
+/// @ingroup llr-tests
+/// @brief Tests of ReplayBuffer and Receiver.
 class ReplayBufferTestSuite : public TestSuite
 {
   public:

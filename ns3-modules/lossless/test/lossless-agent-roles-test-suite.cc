@@ -88,10 +88,8 @@ class RoleAgent : public SwitchAgent, public virtual RoleNote, public Roles...
 {
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Agents with random roles are asked.
- */
+/// @ingroup lossless-tests
+/// @brief Agents with random roles are asked.
 class AgentRolesTest : public TestCase
 {
   public:
@@ -212,10 +210,8 @@ class AgentRolesTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of AgentRoles.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of AgentRoles.
 class AgentRolesTestSuite : public TestSuite
 {
   public:

@@ -45,10 +45,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Bounds of times are whole picoseconds, and nothing wraps.
- */
+/// @ingroup lossless-tests
+/// @brief Bounds of times are whole picoseconds, and nothing wraps.
 class PicosecondsTest : public TestCase
 {
   public:
@@ -98,10 +96,8 @@ class PicosecondsTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Bounds of rates.
- */
+/// @ingroup lossless-tests
+/// @brief Bounds of rates.
 class RateBoundsTest : public TestCase
 {
   public:
@@ -138,10 +134,8 @@ class RateBoundsTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Bytes of a long link are counted without wrapping.
- */
+/// @ingroup lossless-tests
+/// @brief Bytes of a long link are counted without wrapping.
 class FarBytesTest : public TestCase
 {
   public:
@@ -173,10 +167,8 @@ class DistributedSimulatorImpl : public DefaultSimulatorImpl
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A fabric refuses to be split over ranks, and to be changed once it is built.
- */
+/// @ingroup lossless-tests
+/// @brief A fabric refuses to be split over ranks, and to be changed once it is built.
 class FabricOrderTest : public TestCase
 {
   public:
@@ -186,13 +178,8 @@ class FabricOrderTest : public TestCase
     }
 
   private:
-    /**
-     * @brief What a call is refused with.
-     *
-     * @tparam F callable.
-     * @param call it.
-     * @return the sentence; empty if it is not refused.
-     */
+    /// What a call is refused with.
+    /// @tparam F callable. @param call it. @return the sentence; empty if it is not refused.
     template <class F>
     std::string Refusal(F call)
     {
@@ -245,10 +232,8 @@ class FabricOrderTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Attributes by type, against a list of them.
- */
+/// @ingroup lossless-tests
+/// @brief Attributes by type, against a list of them.
 class TypeSettingsTest : public TestCase
 {
   public:
@@ -300,10 +285,8 @@ class TypeSettingsTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames come to an end at random; some are forgotten.
- */
+/// @ingroup lossless-tests
+/// @brief Frames come to an end at random; some are forgotten.
 class FabricAuditTest : public TestCase
 {
   public:
@@ -397,10 +380,8 @@ class FabricAuditTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The suite.
- */
+/// @ingroup lossless-tests
+/// @brief The suite.
 class AttributeTestSuite : public TestSuite
 {
   public:

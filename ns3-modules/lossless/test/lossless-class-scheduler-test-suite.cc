@@ -79,10 +79,8 @@ class ClassQueues
     int64_t m_time{0};                            //!< of the last one that joined
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames come and go at random, and some classes cannot be served.
- */
+/// @ingroup lossless-tests
+/// @brief Frames come and go at random, and some classes cannot be served.
 class OrderTest : public TestCase
 {
   public:
@@ -134,10 +132,8 @@ class OrderTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Classes that always have frames, of random sizes and weights.
- */
+/// @ingroup lossless-tests
+/// @brief Classes that always have frames, of random sizes and weights.
 class WeightsTest : public TestCase
 {
   public:
@@ -245,10 +241,8 @@ class WeightsTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A class sends whenever it may, or rarely, with frames of random sizes.
- */
+/// @ingroup lossless-tests
+/// @brief A class sends whenever it may, or rarely, with frames of random sizes.
 class ClassRatesTest : public TestCase
 {
   public:
@@ -338,10 +332,8 @@ class ClassRatesTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of ClassScheduler and ClassRates.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of ClassScheduler and ClassRates.
 class ClassSchedulerTestSuite : public TestSuite
 {
   public:

@@ -24,42 +24,27 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief The queue as its documentation reads: all frames in one list, and who went when.
- *
- * Round robin: of the lanes that hold frames, the one goes next that has waited longest since its
- * last frame went or, if later, since it began to hold frames.
- */
+/// @ingroup lossless-tests
+/// @brief The queue as its documentation reads: all frames in one list, and who went when.
+///
+/// Round robin: of the lanes that hold frames, the one goes next that has waited longest since its
+/// last frame went or, if later, since it began to hold frames.
 class BruteQueue
 {
   public:
-    /**
-     * @brief Start empty.
-     *
-     * @param lanes as for EgressQueue
-     */
+    /// Start empty. @param lanes as for EgressQueue
     explicit BruteQueue(uint16_t lanes)
         : m_since(lanes, 0)
     {
     }
 
-    /**
-     * @brief Lane of a frame.
-     *
-     * @param frame it
-     * @return lane
-     */
+    /// Lane of a frame. @param frame it. @return lane.
     std::size_t Lane(const Frame* frame) const
     {
         return std::min<std::size_t>(frame->ingress, m_since.size() - 1);
     }
 
-    /**
-     * @brief Add a frame.
-     *
-     * @param frame it
-     */
+    /// Add a frame. @param frame it
     void Push(Frame* frame)
     {
         const std::size_t lane = Lane(frame);
@@ -72,11 +57,7 @@ class BruteQueue
         m_frames.push_back(frame);
     }
 
-    /**
-     * @brief Who goes next.
-     *
-     * @return its place in the list, or the end
-     */
+    /// Who goes next. @return its place in the list, or the end
     std::list<Frame*>::iterator Next()
     {
         auto best = m_frames.end();
@@ -90,11 +71,7 @@ class BruteQueue
         return best;
     }
 
-    /**
-     * @brief Take the next.
-     *
-     * @return it
-     */
+    /// Take the next. @return it
     Frame* Pop()
     {
         const auto next = Next();
@@ -123,10 +100,8 @@ class BruteQueue
     uint64_t m_clock{0};           //!< counts events
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Random pushes and pops.
- */
+/// @ingroup lossless-tests
+/// @brief Random pushes and pops.
 class EgressQueueTest : public TestCase
 {
   public:
@@ -189,10 +164,8 @@ class EgressQueueTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Ingress ports that always have frames get one each in turn, whoever else comes and goes.
- */
+/// @ingroup lossless-tests
+/// @brief Ingress ports that always have frames get one each in turn, whoever else comes and goes.
 class EgressQueueFairnessTest : public TestCase
 {
   public:
@@ -241,10 +214,8 @@ class EgressQueueFairnessTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of EgressQueue.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of EgressQueue.
 class EgressQueueTestSuite : public TestSuite
 {
   public:

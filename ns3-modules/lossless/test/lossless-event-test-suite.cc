@@ -28,10 +28,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief An event loop that empties mailboxes when it is told to, as threads do between windows.
- */
+/// @ingroup lossless-tests
+/// @brief An event loop that empties mailboxes when it is told to, as threads do between windows.
 class HoldingLoop : public eventloop::EventLoop
 {
   public:
@@ -59,10 +57,9 @@ class HoldingLoop : public eventloop::EventLoop
     std::vector<eventloop::Occurrence*> m_held; //!< mailboxes
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Items in flight, each with a twin: an event of its own, scheduled right after it was sent.
- */
+/// @ingroup lossless-tests
+/// @brief Items in flight, each with a twin: an event of its own, scheduled right after it was
+/// sent.
 class EventStreamTest : public TestCase
 {
   public:
@@ -160,10 +157,8 @@ class EventStreamTest : public TestCase
     int64_t m_last{0};            //!< when the last one arrives (ps)
 };
 
-/**
- * @ingroup lossless-tests
- * @brief One event that many want.
- */
+/// @ingroup lossless-tests
+/// @brief One event that many want.
 class SingleEventTest : public TestCase
 {
   public:
@@ -217,10 +212,8 @@ class SingleEventTest : public TestCase
     uint32_t m_happened{0};                                               //!< how often
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of reusable events.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of reusable events.
 class EventTestSuite : public TestSuite
 {
   public:

@@ -24,10 +24,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Random frames come and go; the map agrees with a list of them.
- */
+/// @ingroup lossless-tests
+/// @brief Random frames come and go; the map agrees with a list of them.
 class FeedMapTest : public TestCase
 {
   public:
@@ -46,14 +44,9 @@ class FeedMapTest : public TestCase
         uint32_t bytes;   //!< size
     };
 
-    /**
-     * @brief Compare everything.
-     *
-     * @param map the map
-     * @param held all frames
-     * @param since ingress ports that fed an egress since it was empty, by (class, egress)
-     * @param ports how many
-     */
+    /// Compare everything.
+    /// @param map the map. @param held all frames. @param since ingress ports that fed an egress
+    /// since it was empty, by (class, egress) @param ports how many.
     void Compare(const FeedMap& map,
                  const std::deque<Held>& held,
                  const std::map<std::pair<uint8_t, uint16_t>, std::set<uint16_t>>& since,
@@ -141,10 +134,8 @@ class FeedMapTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The suite.
- */
+/// @ingroup lossless-tests
+/// @brief The suite.
 class FeedMapTestSuite : public TestSuite
 {
   public:

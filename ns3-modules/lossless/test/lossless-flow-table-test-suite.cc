@@ -23,10 +23,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Random additions and removals.
- */
+/// @ingroup lossless-tests
+/// @brief Random additions and removals.
 class TableTest : public TestCase
 {
   public:
@@ -77,10 +75,8 @@ class TableTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of FlowTable.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of FlowTable.
 class FlowTableTestSuite : public TestSuite
 {
   public:

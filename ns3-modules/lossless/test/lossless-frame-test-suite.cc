@@ -26,10 +26,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Frames are told apart, counted, cleaned and used again.
- */
+/// @ingroup lossless-tests
+/// @brief Frames are told apart, counted, cleaned and used again.
 class FramePoolTest : public TestCase
 {
   public:
@@ -39,12 +37,7 @@ class FramePoolTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Is a frame as declared?
-     *
-     * @param frame the frame
-     * @return true if so
-     */
+    /// Is a frame as declared? @param frame the frame. @return true if so.
     static bool IsNew(const Frame& frame)
     {
         const Frame fresh{};
@@ -57,11 +50,7 @@ class FramePoolTest : public TestCase
                frame.packet == nullptr;
     }
 
-    /**
-     * @brief Write over everything a user of a frame may have written.
-     *
-     * @param frame the frame
-     */
+    /// Write over everything a user of a frame may have written. @param frame the frame
     static void Spoil(Frame& frame)
     {
         frame.next = &frame;
@@ -143,10 +132,8 @@ class FramePoolTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A packet lives as long as the frame that carries it.
- */
+/// @ingroup lossless-tests
+/// @brief A packet lives as long as the frame that carries it.
 class FramePacketTest : public TestCase
 {
   public:
@@ -180,10 +167,8 @@ class FramePacketTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief FrameFifo against std::deque.
- */
+/// @ingroup lossless-tests
+/// @brief FrameFifo against std::deque.
 class FrameFifoTest : public TestCase
 {
   public:
@@ -236,10 +221,8 @@ class FrameFifoTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of FramePool and FrameFifo.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of FramePool and FrameFifo.
 class FrameTestSuite : public TestSuite
 {
   public:

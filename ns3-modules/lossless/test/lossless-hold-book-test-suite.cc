@@ -25,10 +25,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Several flow controls pause and block several classes at random.
- */
+/// @ingroup lossless-tests
+/// @brief Several flow controls pause and block several classes at random.
 class HoldBookTest : public TestCase
 {
   public:
@@ -50,12 +48,7 @@ class HoldBookTest : public TestCase
         return std::find(marks[cls].begin(), marks[cls].end(), true) != marks[cls].end();
     }
 
-    /**
-     * @brief A random history.
-     *
-     * @param gated whether the port has gates
-     * @param random source of chance
-     */
+    /// A random history. @param gated whether the port has gates. @param random source of chance.
     void Try(bool gated, std::mt19937_64& random)
     {
         HoldBook book;
@@ -122,10 +115,8 @@ class HoldBookTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of HoldBook.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of HoldBook.
 class HoldBookTestSuite : public TestSuite
 {
   public:

@@ -33,10 +33,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief A node that only notes what arrives.
- */
+/// @ingroup lossless-tests
+/// @brief A node that only notes what arrives.
 class SinkNode : public TestNode
 {
   public:
@@ -56,10 +54,8 @@ class SinkNode : public TestNode
     std::vector<int64_t> m_when; //!< when (ps)
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames that wait together leave in the order of the services.
- */
+/// @ingroup lossless-tests
+/// @brief Frames that wait together leave in the order of the services.
 class ServiceTest : public TestCase
 {
   public:
@@ -69,12 +65,8 @@ class ServiceTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Two nodes joined by 10 Gb/s and 1 us without overhead.
-     *
-     * @param classService attribute of the port
-     * @param queueService attribute of the port
-     */
+    /// Two nodes joined by 10 Gb/s and 1 us without overhead.
+    /// @param classService attribute of the port. @param queueService attribute of the port.
     void Connect(const std::string& classService, const std::string& queueService)
     {
         UsePicoseconds();
@@ -104,13 +96,7 @@ class ServiceTest : public TestCase
         m_b->Start();
     }
 
-    /**
-     * @brief Queue a frame at a.
-     *
-     * @param cls class
-     * @param bytes size
-     * @param ingress port it came in by
-     */
+    /// Queue a frame at a. @param cls class. @param bytes size. @param ingress port it came in by.
     void Queue(uint8_t cls, uint16_t bytes, uint16_t ingress = 1)
     {
         Frame* frame = FramePool::Take();
@@ -194,10 +180,8 @@ class ServiceTest : public TestCase
     Ptr<SinkNode> m_result;                          //!< receiver of the last run
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Times of transmission are exact, and the limiter equals a brute-force integral.
- */
+/// @ingroup lossless-tests
+/// @brief Times of transmission are exact, and the limiter equals a brute-force integral.
 class RateTest : public TestCase
 {
   public:
@@ -255,10 +239,8 @@ class RateTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A flow control that lets a queue go from a time on.
- */
+/// @ingroup lossless-tests
+/// @brief A flow control that lets a queue go from a time on.
 class TimedGate : public FlowControl, public Gate, public SentListener
 {
   public:
@@ -276,10 +258,8 @@ class TimedGate : public FlowControl, public Gate, public SentListener
     std::vector<std::pair<int64_t, uint16_t>> m_sent{}; //!< when which queue's head went
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A chain of flow controls agrees at the latest of its times.
- */
+/// @ingroup lossless-tests
+/// @brief A chain of flow controls agrees at the latest of its times.
 class GateTest : public TestCase
 {
   public:
@@ -379,10 +359,8 @@ class GateTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Notes what an observer of ports is told of held classes.
- */
+/// @ingroup lossless-tests
+/// @brief Notes what an observer of ports is told of held classes.
 class HeldLog : public PortObserver
 {
   public:
@@ -417,10 +395,8 @@ class HeldLog : public PortObserver
     int m_freed{0};     //!< how often it was told that the class is free
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Two flow controls of a chain pause a class: one blocks its queue, one has a gate.
- */
+/// @ingroup lossless-tests
+/// @brief Two flow controls of a chain pause a class: one blocks its queue, one has a gate.
 class TwoPausersTest : public TestCase
 {
   public:
@@ -436,12 +412,8 @@ class TwoPausersTest : public TestCase
         m_edges.push_back(on);
     }
 
-    /**
-     * @brief Pause class 3 twice and resume it twice.
-     *
-     * @param blockerFirst the one that blocks begins
-     * @param blockerEndsFirst it ends first
-     */
+    /// Pause class 3 twice and resume it twice.
+    /// @param blockerFirst the one that blocks begins. @param blockerEndsFirst it ends first.
     void Try(bool blockerFirst, bool blockerEndsFirst)
     {
         UsePicoseconds();
@@ -499,10 +471,8 @@ class TwoPausersTest : public TestCase
     std::vector<bool> m_edges; //!< what the trace source said
 };
 
-/**
- * @ingroup lossless-tests
- * @brief When a switch takes the bytes of a frame into its buffer, and when it lets go of them.
- */
+/// @ingroup lossless-tests
+/// @brief When a switch takes the bytes of a frame into its buffer, and when it lets go of them.
 class ReleaseAtTest : public TestCase
 {
   public:
@@ -513,13 +483,9 @@ class ReleaseAtTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Two frames across a switch; ask its buffer at many times.
-     *
-     * @param atStart release at the start
-     * @param overhead wire bytes besides a frame
-     * @param latency of the switch (ps)
-     */
+    /// Two frames across a switch; ask its buffer at many times.
+    /// @param atStart release at the start. @param overhead wire bytes besides a frame.
+    /// @param latency of the switch (ps).
     void Cross(bool atStart, int64_t overhead, int64_t latency)
     {
         constexpr int64_t DELAY = 700'000;
@@ -603,10 +569,8 @@ class ReleaseAtTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of Port and RateLimiter.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of Port and RateLimiter.
 class PortTestSuite : public TestSuite
 {
   public:

@@ -40,11 +40,7 @@ namespace tests
 class Queues : public QueueScheduler::Heads
 {
   public:
-    /**
-     * @brief Empty queues.
-     *
-     * @param n how many
-     */
+    /// Empty queues. @param n how many
     explicit Queues(uint32_t n)
         : frames(n),
           blocked(n, false),
@@ -78,12 +74,9 @@ class Queues : public QueueScheduler::Heads
 class Twin
 {
   public:
-    /**
-     * @brief Make one.
-     *
-     * @param queues what it serves
-     * @param quantum of deficit round robin; 0: round robin; -1: strict
-     */
+    /// Make one.
+    /// @param queues what it serves. @param quantum of deficit round robin; 0: round robin; -1:
+    /// strict.
     Twin(Queues& queues, int64_t quantum)
         : m_queues(queues),
           m_quantum(quantum),
@@ -167,12 +160,7 @@ class Twin
     std::vector<int64_t> m_deficit; //!< by place
 };
 
-/**
- * @brief A scheduler.
- *
- * @param quantum as for Twin
- * @return it
- */
+/// A scheduler. @param quantum as for Twin. @return it.
 std::unique_ptr<QueueScheduler>
 MakeOne(int64_t quantum)
 {
@@ -184,10 +172,8 @@ MakeOne(int64_t quantum)
                        : std::make_unique<RoundRobinScheduler>();
 }
 
-/**
- * @ingroup lossless-tests
- * @brief Every choice against a twin that goes through lists.
- */
+/// @ingroup lossless-tests
+/// @brief Every choice against a twin that goes through lists.
 class TwinTest : public TestCase
 {
   public:
@@ -255,10 +241,8 @@ class TwinTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Shares of deficit round robin, and what a choice costs.
- */
+/// @ingroup lossless-tests
+/// @brief Shares of deficit round robin, and what a choice costs.
 class ShareTest : public TestCase
 {
   public:
@@ -320,11 +304,7 @@ class ShareTest : public TestCase
 class FlowQueues : public FlowControl, public QueueSelector
 {
   public:
-    /**
-     * @brief Make one.
-     *
-     * @param n queues
-     */
+    /// Make one. @param n queues
     explicit FlowQueues(uint16_t n)
         : m_n(n)
     {
@@ -363,10 +343,8 @@ class FlowSink : public TestNode
     std::vector<std::pair<uint32_t, uint32_t>> got; //!< flow, number
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Own queues at a port: blocks, drops, counts and turns.
- */
+/// @ingroup lossless-tests
+/// @brief Own queues at a port: blocks, drops, counts and turns.
 class OwnQueuesTest : public TestCase
 {
   public:
@@ -462,10 +440,8 @@ class OwnQueuesTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A source that has some frames, and may say that it has when it has none.
- */
+/// @ingroup lossless-tests
+/// @brief A source that has some frames, and may say that it has when it has none.
 class CountedSource : public FrameSource
 {
   public:
@@ -492,10 +468,8 @@ class CountedSource : public FrameSource
     std::array<bool, N_CLASSES> m_says{};    //!< that it has some
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Sources of one port against a line in which whoever was served goes to the end.
- */
+/// @ingroup lossless-tests
+/// @brief Sources of one port against a line in which whoever was served goes to the end.
 class SourceRingTest : public TestCase
 {
   public:
@@ -562,10 +536,8 @@ class SourceRingTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Bytes of frames for schemes.
- */
+/// @ingroup lossless-tests
+/// @brief Bytes of frames for schemes.
 class SchemeBytesTest : public TestCase
 {
   public:
@@ -593,10 +565,8 @@ class SchemeBytesTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of own queues.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of own queues.
 class QueueSchedulerTestSuite : public TestSuite
 {
   public:

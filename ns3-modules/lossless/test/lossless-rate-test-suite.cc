@@ -24,10 +24,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief The roundings hold what they promise for any operands.
- */
+/// @ingroup lossless-tests
+/// @brief The roundings hold what they promise for any operands.
 class RoundingTest : public TestCase
 {
   public:
@@ -83,10 +81,8 @@ class RoundingTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Values that grow with a rate.
- */
+/// @ingroup lossless-tests
+/// @brief Values that grow with a rate.
 class ProportionTest : public TestCase
 {
   public:
@@ -124,10 +120,8 @@ class ProportionTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames as fast as a limiter lets them, while its rate changes.
- */
+/// @ingroup lossless-tests
+/// @brief Frames as fast as a limiter lets them, while its rate changes.
 class LimiterStreamTest : public TestCase
 {
   public:
@@ -141,14 +135,8 @@ class LimiterStreamTest : public TestCase
     /// From when on (ps) which rate (bit/s).
     using Changes = std::vector<std::pair<int64_t, uint64_t>>;
 
-    /**
-     * @brief Bits times ps per s that pass between two times.
-     *
-     * @param changes all changes of the rate
-     * @param from ps
-     * @param to ps
-     * @return integral
-     */
+    /// Bits times ps per s that pass between two times.
+    /// @param changes all changes of the rate. @param from ps. @param to ps. @return integral.
     static Int128 Integral(const Changes& changes, int64_t from, int64_t to)
     {
         Int128 sum = 0;
@@ -239,10 +227,8 @@ class LimiterStreamTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames at a constant rate, at rate 0, and at a rate that comes back.
- */
+/// @ingroup lossless-tests
+/// @brief Frames at a constant rate, at rate 0, and at a rate that comes back.
 class LimiterCasesTest : public TestCase
 {
   public:
@@ -331,10 +317,8 @@ class LimiterCasesTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The three effects of a change of the rate.
- */
+/// @ingroup lossless-tests
+/// @brief The three effects of a change of the rate.
 class RateChangeTest : public TestCase
 {
   public:
@@ -387,10 +371,8 @@ class RateChangeTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of TransmissionTime, BytesInTime, InProportion and RateLimiter.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of TransmissionTime, BytesInTime, InProportion and RateLimiter.
 class RateTestSuite : public TestSuite
 {
   public:

@@ -25,10 +25,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Queues are filled, blocked and ignored, and classes blocked, at random.
- */
+/// @ingroup lossless-tests
+/// @brief Queues are filled, blocked and ignored, and classes blocked, at random.
 class ReadySetTest : public TestCase
 {
   public:
@@ -154,10 +152,8 @@ class ReadySetTest : public TestCase
     std::array<uint32_t, N_CLASSES> m_classBlocks{}; //!< by class
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of ReadySet.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of ReadySet.
 class ReadySetTestSuite : public TestSuite
 {
   public:

@@ -49,15 +49,11 @@ struct Promise
     uint32_t busy{0}; //!< bit c: class c always has frames
 };
 
-/**
- * @brief The fluid model: what infinitely small frames would get.
- *
- * Strict classes, the highest first, take what the minima of the others leave; then a level is
- * sought at which the others, each between its minimum and its maximum, fill the rest.
- *
- * @param promise of the port
- * @return share of the link of each class
- */
+/// The fluid model: what infinitely small frames would get.
+///
+/// Strict classes, the highest first, take what the minima of the others leave; then a level is
+/// sought at which the others, each between its minimum and its maximum, fill the rest.
+/// @param promise of the port. @return share of the link of each class.
 ByClass
 SharesOf(const Promise& promise)
 {
@@ -177,10 +173,8 @@ struct Pair
 
 } // namespace
 
-/**
- * @ingroup lossless-tests
- * @brief Random weights, strict classes, minima and maxima against the fluid model.
- */
+/// @ingroup lossless-tests
+/// @brief Random weights, strict classes, minima and maxima against the fluid model.
 class FluidTest : public TestCase
 {
   public:
@@ -276,10 +270,8 @@ class FluidTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A maximum counts the bytes on the wire; what cannot be is refused.
- */
+/// @ingroup lossless-tests
+/// @brief A maximum counts the bytes on the wire; what cannot be is refused.
 class ClassRateTest : public TestCase
 {
   public:
@@ -341,10 +333,8 @@ class ClassRateTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Losses on a link against the binomial distribution.
- */
+/// @ingroup lossless-tests
+/// @brief Losses on a link against the binomial distribution.
 class ErrorTest : public TestCase
 {
   public:
@@ -390,10 +380,8 @@ class ErrorTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Clocks beside the nominal one, and how long a port takes to obey.
- */
+/// @ingroup lossless-tests
+/// @brief Clocks beside the nominal one, and how long a port takes to obey.
 class ClockTest : public TestCase
 {
   public:
@@ -453,10 +441,8 @@ class ClockTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of links that are not ideal.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of links that are not ideal.
 class RealLinkTestSuite : public TestSuite
 {
   public:

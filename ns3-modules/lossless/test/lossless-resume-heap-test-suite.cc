@@ -26,10 +26,8 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Members join, change their level and leave at random.
- */
+/// @ingroup lossless-tests
+/// @brief Members join, change their level and leave at random.
 class ResumeHeapTest : public TestCase
 {
   public:
@@ -105,10 +103,8 @@ class ResumeHeapTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of ResumeHeap.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of ResumeHeap.
 class ResumeHeapTestSuite : public TestSuite
 {
   public:

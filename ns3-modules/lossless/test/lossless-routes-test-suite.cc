@@ -38,10 +38,8 @@ namespace tests
 /// Links that a frame takes: (node, port) of each.
 using Hops = std::vector<std::pair<uint32_t, uint16_t>>;
 
-/**
- * @ingroup lossless-tests
- * @brief A random graph of switches with hosts, kept as a list of links.
- */
+/// @ingroup lossless-tests
+/// @brief A random graph of switches with hosts, kept as a list of links.
 class RandomGraph
 {
   public:
@@ -55,11 +53,7 @@ class RandomGraph
         bool up;        //!< usable
     };
 
-    /**
-     * @brief Make one; it may have parallel links and need not be connected.
-     *
-     * @param random numbers
-     */
+    /// Make one; it may have parallel links and need not be connected. @param random numbers
     explicit RandomGraph(std::mt19937_64& random)
         : switches(2 + random() % 8)
     {
@@ -90,12 +84,7 @@ class RandomGraph
         routes.Compute();
     }
 
-    /**
-     * @brief Take a link down or up.
-     *
-     * @param link its index
-     * @param up up
-     */
+    /// Take a link down or up. @param link its index. @param up up.
     void SetLink(std::size_t link, bool up)
     {
         links[link].up = up;
@@ -103,13 +92,8 @@ class RandomGraph
         routes.Compute();
     }
 
-    /**
-     * @brief All shortest paths, found by trying every walk of growing length.
-     *
-     * @param src host
-     * @param dst host
-     * @return the paths, none if there is no way
-     */
+    /// All shortest paths, found by trying every walk of growing length.
+    /// @param src host. @param dst host. @return the paths, none if there is no way.
     std::set<Hops> ShortestPaths(uint32_t src, uint32_t dst) const
     {
         std::set<Hops> found;
@@ -144,13 +128,8 @@ class RandomGraph
         return found;
     }
 
-    /**
-     * @brief Links between two nodes at least, by relaxation over all links until nothing changes.
-     *
-     * @param from node
-     * @param to host
-     * @return links, or a large number
-     */
+    /// Links between two nodes at least, by relaxation over all links until nothing changes.
+    /// @param from node. @param to host. @return links, or a large number.
     std::size_t Away(uint32_t from, uint32_t to) const
     {
         constexpr std::size_t FAR = 1000;
@@ -177,12 +156,7 @@ class RandomGraph
     Routes routes;               //!< what is tested
 
   private:
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     */
+    /// Add a link. @param a node. @param b node.
     void Connect(uint32_t a, uint32_t b)
     {
         const uint16_t portA = ports[a]++;
@@ -192,15 +166,9 @@ class RandomGraph
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The frame of a flow.
- *
- * @param src host
- * @param dst host
- * @param flow number
- * @return the frame
- */
+/// @ingroup lossless-tests
+/// @brief The frame of a flow.
+/// @param src host. @param dst host. @param flow number. @return the frame.
 Frame
 FrameOf(uint32_t src, uint32_t dst, uint32_t flow)
 {
@@ -212,10 +180,8 @@ FrameOf(uint32_t src, uint32_t dst, uint32_t flow)
     return frame;
 }
 
-/**
- * @ingroup lossless-tests
- * @brief The paths that flows take are the shortest paths, all of them, also after failures.
- */
+/// @ingroup lossless-tests
+/// @brief The paths that flows take are the shortest paths, all of them, also after failures.
 class ShortestPathsTest : public TestCase
 {
   public:
@@ -226,12 +192,8 @@ class ShortestPathsTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Probability of the rarest path when every switch chooses evenly.
-     *
-     * @param paths all paths, of equal length
-     * @return probability
-     */
+    /// Probability of the rarest path when every switch chooses evenly.
+    /// @param paths all paths, of equal length. @return probability.
     static double Rarest(const std::set<Hops>& paths)
     {
         double rarest = 1;
@@ -256,12 +218,7 @@ class ShortestPathsTest : public TestCase
         return rarest;
     }
 
-    /**
-     * @brief Compare all pairs of hosts.
-     *
-     * @param graph the graph
-     * @param name for messages
-     */
+    /// Compare all pairs of hosts. @param graph the graph. @param name for messages.
     void Compare(const RandomGraph& graph, const std::string& name)
     {
         for (const uint32_t src : graph.hosts)
@@ -332,10 +289,8 @@ class ShortestPathsTest : public TestCase
     std::size_t m_several{0}; //!< pairs of hosts with several shortest paths
 };
 
-/**
- * @ingroup lossless-tests
- * @brief ECMP spreads flows evenly, and each switch anew.
- */
+/// @ingroup lossless-tests
+/// @brief ECMP spreads flows evenly, and each switch anew.
 class BalanceTest : public TestCase
 {
   public:
@@ -412,10 +367,8 @@ class BalanceTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Pinned flows follow their paths, in both directions.
- */
+/// @ingroup lossless-tests
+/// @brief Pinned flows follow their paths, in both directions.
 class PinTest : public TestCase
 {
   public:
@@ -517,10 +470,8 @@ class PinTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief A host for frames that go astray.
- */
+/// @ingroup lossless-tests
+/// @brief A host for frames that go astray.
 class RouteHost : public TestNode
 {
   public:
@@ -538,10 +489,8 @@ class RouteHost : public TestNode
     int m_ttl{-1}; //!< of the last frame received; -1: none
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Frames without a way, and frames that go round in circles.
- */
+/// @ingroup lossless-tests
+/// @brief Frames without a way, and frames that go round in circles.
 class AstrayTest : public TestCase
 {
   public:
@@ -639,10 +588,8 @@ class AstrayTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Two switches with several links: each is a port of its own.
- */
+/// @ingroup lossless-tests
+/// @brief Two switches with several links: each is a port of its own.
 class ParallelTest : public TestCase
 {
   public:
@@ -652,12 +599,8 @@ class ParallelTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Count by which of the links of s0 to s1 flows leave.
-     *
-     * @param flows how many flows
-     * @return by port of s0
-     */
+    /// Count by which of the links of s0 to s1 flows leave.
+    /// @param flows how many flows. @return by port of s0.
     std::map<uint16_t, int> Shares(uint32_t flows) const
     {
         std::map<uint16_t, int> shares;
@@ -761,10 +704,8 @@ class ParallelTest : public TestCase
     std::vector<std::map<uint16_t, int>> m_noted; //!< shares, in time
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Routes that change during a run: diverted ones, and switches that learn late of a link.
- */
+/// @ingroup lossless-tests
+/// @brief Routes that change during a run: diverted ones, and switches that learn late of a link.
 class ChangeTest : public TestCase
 {
   public:
@@ -774,12 +715,8 @@ class ChangeTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Where a switch sends what goes to the host of s3.
-     *
-     * @param node the switch
-     * @return the neighbour
-     */
+    /// Where a switch sends what goes to the host of s3.
+    /// @param node the switch. @return the neighbour.
     uint32_t Next(uint32_t node) const
     {
         Frame frame;
@@ -845,10 +782,8 @@ class ChangeTest : public TestCase
     std::map<int64_t, std::array<uint32_t, 3>> m_noted; //!< next node of s0, s1, s2 by time (us)
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The tree along which frames for all go, against union-find.
- */
+/// @ingroup lossless-tests
+/// @brief The tree along which frames for all go, against union-find.
 class TreeTest : public TestCase
 {
   public:
@@ -858,13 +793,8 @@ class TreeTest : public TestCase
     }
 
   private:
-    /**
-     * @brief The set a node is in.
-     *
-     * @param parent of each node
-     * @param node it
-     * @return its representative
-     */
+    /// The set a node is in.
+    /// @param parent of each node. @param node it. @return its representative.
     static uint32_t Find(const std::vector<uint32_t>& parent, uint32_t node)
     {
         while (parent[node] != node)
@@ -923,10 +853,8 @@ class TreeTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Detours, against the distances of loop-free alternates (RFC 5286, inequality 1).
- */
+/// @ingroup lossless-tests
+/// @brief Detours, against the distances of loop-free alternates (RFC 5286, inequality 1).
 class DetourTest : public TestCase
 {
   public:
@@ -1021,10 +949,8 @@ class DetourTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of Routes.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of Routes.
 class RoutesTestSuite : public TestSuite
 {
   public:

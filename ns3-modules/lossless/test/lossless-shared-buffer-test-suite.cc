@@ -31,23 +31,17 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @brief What ports need that are all alike.
- *
- * @param ports how many
- * @param headroom after a stop, of each class [B]
- * @return one demand a port
- */
+/// What ports need that are all alike.
+/// @param ports how many. @param headroom after a stop, of each class [B]. @return one demand a
+/// port.
 std::vector<BufferDemand>
 Headrooms(std::size_t ports, int64_t headroom)
 {
     return {ports, {BufferDemand::ForEachClass(headroom, "headroom"), {}}};
 }
 
-/**
- * @ingroup lossless-tests
- * @brief The buffer as its documentation reads, without heap or running sums.
- */
+/// @ingroup lossless-tests
+/// @brief The buffer as its documentation reads, without heap or running sums.
 class BruteBuffer
 {
   public:
@@ -72,11 +66,7 @@ class BruteBuffer
     int64_t xon;               //!< static
     std::vector<Queue> queues; //!< all
 
-    /**
-     * @brief Sum of the shared bytes.
-     *
-     * @return bytes
-     */
+    /// Sum of the shared bytes. @return bytes
     int64_t Used() const
     {
         int64_t sum = 0;
@@ -87,12 +77,7 @@ class BruteBuffer
         return sum;
     }
 
-    /**
-     * @brief T of a queue.
-     *
-     * @param queue the queue
-     * @return bytes
-     */
+    /// T of a queue. @param queue the queue. @return bytes.
     int64_t Xoff(const Queue& queue) const
     {
         const int64_t free = std::max<int64_t>(shared - Used(), 0);
@@ -100,13 +85,7 @@ class BruteBuffer
                         : static_cast<int64_t>(std::floor(static_cast<long double>(alpha) * free));
     }
 
-    /**
-     * @brief A frame arrives.
-     *
-     * @param index its queue
-     * @param bytes its size
-     * @return what became of it
-     */
+    /// A frame arrives. @param index its queue. @param bytes its size. @return what became of it.
     SharedBuffer::Verdict Admit(std::size_t index, int64_t bytes)
     {
         Queue& queue = queues[index];
@@ -135,13 +114,8 @@ class BruteBuffer
         return turned ? SharedBuffer::Verdict::TURNED_OFF : SharedBuffer::Verdict::ADMITTED;
     }
 
-    /**
-     * @brief A frame leaves.
-     *
-     * @param index its queue
-     * @param bytes its size
-     * @return the queues that turned ON
-     */
+    /// A frame leaves.
+    /// @param index its queue. @param bytes its size. @return the queues that turned ON.
     std::set<std::size_t> Release(std::size_t index, int64_t bytes)
     {
         Queue& own = queues[index];
@@ -167,19 +141,13 @@ class BruteBuffer
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Random arrivals and departures: verdicts, segments and resumed queues equal the
- * brute-force model's.
- */
+/// @ingroup lossless-tests
+/// @brief Random arrivals and departures: verdicts, segments and resumed queues equal the
+/// brute-force model's.
 class SharedBufferBruteForceTest : public TestCase
 {
   public:
-    /**
-     * @brief Choose the thresholds.
-     *
-     * @param isStatic static, else dynamic
-     */
+    /// Choose the thresholds. @param isStatic static, else dynamic
     explicit SharedBufferBruteForceTest(bool isStatic)
         : TestCase(std::string("random sequences equal a brute-force model, ") +
                    (isStatic ? "static" : "dynamic") + " thresholds"),
@@ -310,10 +278,8 @@ class SharedBufferBruteForceTest : public TestCase
     bool m_static; //!< static thresholds
 };
 
-/**
- * @ingroup lossless-tests
- * @brief n queues that always refill hold alpha Bs / (1 + n alpha) each.
- */
+/// @ingroup lossless-tests
+/// @brief n queues that always refill hold alpha Bs / (1 + n alpha) each.
 class SharedBufferSteadyStateTest : public TestCase
 {
   public:
@@ -370,10 +336,8 @@ class SharedBufferSteadyStateTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Cases that simulators have got wrong.
- */
+/// @ingroup lossless-tests
+/// @brief Cases that simulators have got wrong.
 class SharedBufferTrapsTest : public TestCase
 {
   public:
@@ -455,11 +419,9 @@ class SharedBufferTrapsTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Lossless and lossy classes together, in buffers of any size, against sums over all frames
- * held.
- */
+/// @ingroup lossless-tests
+/// @brief Lossless and lossy classes together, in buffers of any size, against sums over all frames
+/// held.
 class SharedBufferMixedTest : public TestCase
 {
   public:
@@ -479,13 +441,8 @@ class SharedBufferMixedTest : public TestCase
         int64_t bytes;    //!< size
     };
 
-    /**
-     * @brief floor(numerator / 1000 x bytes), the numerator's error of rounding being the buffer's.
-     *
-     * @param alpha in thousandths
-     * @param bytes free
-     * @return bytes
-     */
+    /// floor(numerator / 1000 x bytes), the numerator's error of rounding being the buffer's.
+    /// @param alpha in thousandths. @param bytes free. @return bytes.
     static int64_t Share(uint64_t alpha, int64_t bytes)
     {
         // the buffer's alpha: the nearest multiple of 2^-20
@@ -495,11 +452,7 @@ class SharedBufferMixedTest : public TestCase
                                                  static_cast<uint64_t>(bytes) / (1U << 20));
     }
 
-    /**
-     * @brief One random buffer and a random sequence.
-     *
-     * @param seed of both
-     */
+    /// One random buffer and a random sequence. @param seed of both
     void Round(uint64_t seed)
     {
         std::mt19937_64 random(seed);
@@ -702,10 +655,8 @@ class SharedBufferMixedTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief The largest numbers.
- */
+/// @ingroup lossless-tests
+/// @brief The largest numbers.
 class SharedBufferLargestTest : public TestCase
 {
   public:
@@ -730,10 +681,8 @@ class SharedBufferLargestTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief What flow controls demand, in cells: enough for frames of any size, and no more.
- */
+/// @ingroup lossless-tests
+/// @brief What flow controls demand, in cells: enough for frames of any size, and no more.
 class CellDemandTest : public TestCase
 {
   public:
@@ -761,14 +710,9 @@ class CellDemandTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(none.beyondStop.Most() + none.promised.Most(), 0, "nothing grows");
     }
 
-    /**
-     * @brief Compare a demand with frames of each size.
-     *
-     * @param filled in cells
-     * @param demand before [B]
-     * @param cell bytes of a cell
-     * @param overhead of a frame [B]
-     */
+    /// Compare a demand with frames of each size.
+    /// @param filled in cells. @param demand before [B]. @param cell bytes of a cell.
+    /// @param overhead of a frame [B].
     void CheckPart(int64_t filled, int64_t demand, int64_t cell, int64_t overhead)
     {
         long double most = 1;
@@ -785,10 +729,8 @@ class CellDemandTest : public TestCase
     }
 };
 
-/**
- * @ingroup lossless-tests
- * @brief Tests of SharedBuffer.
- */
+/// @ingroup lossless-tests
+/// @brief Tests of SharedBuffer.
 class SharedBufferTestSuite : public TestSuite
 {
   public:

@@ -19,16 +19,12 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief Random cases to draw: a fifth with sanitizers, which make each twenty times as slow.
- *
- * Any case shows a fault of memory as well as another; more of them add statistics, which a
- * program without sanitizers has.
- *
- * @param most without sanitizers
- * @return how many
- */
+/// @ingroup lossless-tests
+/// @brief Random cases to draw: a fifth with sanitizers, which make each twenty times as slow.
+///
+/// Any case shows a fault of memory as well as another; more of them add statistics, which a
+/// program without sanitizers has.
+/// @param most without sanitizers. @return how many.
 constexpr int
 Draws(int most)
 {

@@ -15,18 +15,13 @@ namespace lossless
 namespace tests
 {
 
-/**
- * @ingroup lossless-tests
- * @brief The simplest host: it takes what arrives, and sends what it is given by its first port.
- */
+/// @ingroup lossless-tests
+/// @brief The simplest host: it takes what arrives, and sends what it is given by its first port.
 class TestNode : public FabricNode
 {
   public:
-    /**
-     * @brief Make one.
-     *
-     * @param largest largest frame it says that it sends (bytes); 0: it says that it is a switch
-     */
+    /// Make one.
+    /// @param largest largest frame it says that it sends (bytes); 0: it says that it is a switch
     explicit TestNode(uint32_t largest = 1500)
         : m_largest(largest)
     {

@@ -31,10 +31,8 @@ using lossless::FramePool;
 using lossless::Port;
 using lossless::tests::TestNode;
 
-/**
- * @ingroup observe-tests
- * @brief The table "control" against times reckoned by hand.
- */
+/// @ingroup observe-tests
+/// @brief The table "control" against times reckoned by hand.
 class ControlTraceTest : public TestCase
 {
   public:
@@ -45,13 +43,8 @@ class ControlTraceTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A MAC control frame.
-     *
-     * @param opcode its opcode
-     * @param classes its class-enable vector
-     * @return the frame
-     */
+    /// A MAC control frame.
+    /// @param opcode its opcode. @param classes its class-enable vector. @return the frame.
     static Frame* Control(uint16_t opcode, uint16_t classes)
     {
         Frame* frame = FramePool::TakeControl();
@@ -61,13 +54,7 @@ class ControlTraceTest : public TestCase
         return frame;
     }
 
-    /**
-     * @brief A column as numbers.
-     *
-     * @tparam T its type
-     * @param column the column
-     * @return its values
-     */
+    /// A column as numbers. @tparam T its type. @param column the column. @return its values.
     template <class T>
     static std::vector<int64_t> Values(const Table::AnyColumn& column)
     {
@@ -144,10 +131,8 @@ class ControlTraceTest : public TestCase
     }
 };
 
-/**
- * @ingroup observe-tests
- * @brief Tests of the table "control".
- */
+/// @ingroup observe-tests
+/// @brief Tests of the table "control".
 class ControlTestSuite : public TestSuite
 {
   public:

@@ -16,13 +16,8 @@ namespace observe
 namespace tests
 {
 
-/**
- * @brief CRC-32 of IEEE 802.3, clause 3.2.9, one bit at a time.
- *
- * @param data bytes
- * @param length how many
- * @return the FCS
- */
+/// CRC-32 of IEEE 802.3, clause 3.2.9, one bit at a time.
+/// @param data bytes. @param length how many. @return the FCS.
 inline uint32_t
 Fcs(const uint8_t* data, std::size_t length)
 {

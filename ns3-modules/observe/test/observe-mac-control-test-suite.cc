@@ -25,11 +25,9 @@ namespace tests
 
 using lossless::ControlFrame;
 
-/**
- * @ingroup observe-tests
- * @brief A PFC frame byte by byte, with an FCS computed bit by bit, and random frames there and
- * back.
- */
+/// @ingroup observe-tests
+/// @brief A PFC frame byte by byte, with an FCS computed bit by bit, and random frames there and
+/// back.
 class MacControlTest : public TestCase
 {
   public:
@@ -96,10 +94,8 @@ class MacControlTest : public TestCase
     }
 };
 
-/**
- * @ingroup observe-tests
- * @brief Tests of SerializeMacControl and ReadMacControl.
- */
+/// @ingroup observe-tests
+/// @brief Tests of SerializeMacControl and ReadMacControl.
 class MacControlTestSuite : public TestSuite
 {
   public:

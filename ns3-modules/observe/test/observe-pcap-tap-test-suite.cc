@@ -48,10 +48,8 @@ using lossless::Frame;
 using lossless::FramePool;
 using lossless::tests::TestNode;
 
-/**
- * @ingroup observe-tests
- * @brief A routed message without a serializer of its own, and MAC control, byte by byte.
- */
+/// @ingroup observe-tests
+/// @brief A routed message without a serializer of its own, and MAC control, byte by byte.
 class FrameSerializerTest : public TestCase
 {
   public:
@@ -61,14 +59,9 @@ class FrameSerializerTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare bytes.
-     *
-     * @param bytes those serialized
-     * @param from index of the first
-     * @param expected them
-     * @param what for messages
-     */
+    /// Compare bytes.
+    /// @param bytes those serialized. @param from index of the first. @param expected them.
+    /// @param what for messages.
     void Check(const FrameBytes& bytes,
                std::size_t from,
                std::initializer_list<int> expected,
@@ -186,10 +179,8 @@ class FrameSerializerTest : public TestCase
     }
 };
 
-/**
- * @ingroup observe-tests
- * @brief A file written by a tap, read back field by field.
- */
+/// @ingroup observe-tests
+/// @brief A file written by a tap, read back field by field.
 class PcapTapTest : public TestCase
 {
   public:
@@ -210,12 +201,7 @@ class PcapTapTest : public TestCase
     static constexpr uint64_t RATE = 10'000'000'000; //!< bit/s
     static constexpr int64_t DELAY = 1'234'567;      //!< ps
 
-    /**
-     * @brief Read 32 bits, least significant byte first.
-     *
-     * @param in file
-     * @return them
-     */
+    /// Read 32 bits, least significant byte first. @param in file. @return them.
     static uint32_t Read32(std::istream& in)
     {
         uint32_t value = 0;
@@ -226,13 +212,8 @@ class PcapTapTest : public TestCase
         return value;
     }
 
-    /**
-     * @brief Read a file, and check its header.
-     *
-     * @param name path
-     * @param snap snap length that it has to have
-     * @return its records
-     */
+    /// Read a file, and check its header.
+    /// @param name path. @param snap snap length that it has to have. @return its records.
     std::vector<Record> Read(const std::string& name, uint32_t snap)
     {
         std::ifstream in(name, std::ios::binary);
@@ -257,11 +238,7 @@ class PcapTapTest : public TestCase
         return records;
     }
 
-    /**
-     * @brief Send a signal from a to b.
-     *
-     * @param bytes its size
-     */
+    /// Send a signal from a to b. @param bytes its size
     void Send(uint16_t bytes)
     {
         Frame* frame = FramePool::Take();
@@ -366,10 +343,8 @@ class PcapTapTest : public TestCase
     Ptr<TestNode> m_b; //!< its peer
 };
 
-/**
- * @ingroup observe-tests
- * @brief Random networks, of which each port has a file, and rows of a table.
- */
+/// @ingroup observe-tests
+/// @brief Random networks, of which each port has a file, and rows of a table.
 class PortsTest : public TestCase
 {
   public:
@@ -468,10 +443,8 @@ class PortsTest : public TestCase
     }
 };
 
-/**
- * @ingroup observe-tests
- * @brief Tests of FrameSerializers, PcapTap and the table "frame".
- */
+/// @ingroup observe-tests
+/// @brief Tests of FrameSerializers, PcapTap and the table "frame".
 class PcapTapTestSuite : public TestSuite
 {
   public:

@@ -16,11 +16,9 @@ using namespace ns3;
 using observe::ColumnValues;
 using observe::Table;
 
-/**
- * @ingroup observe-tests
- * @brief Rows of nodes that are up to a window apart in time are sorted as the library sorts all
- * rows at once.
- */
+/// @ingroup observe-tests
+/// @brief Rows of nodes that are up to a window apart in time are sorted as the library sorts all
+/// rows at once.
 class SortTest : public TestCase
 {
   public:
@@ -91,10 +89,8 @@ class SortTest : public TestCase
     }
 };
 
-/**
- * @ingroup observe-tests
- * @brief The suite "observe-table".
- */
+/// @ingroup observe-tests
+/// @brief The suite "observe-table".
 class TableTestSuite : public TestSuite
 {
   public:

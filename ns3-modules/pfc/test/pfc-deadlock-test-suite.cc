@@ -32,10 +32,8 @@ using deadlock::tests::SetUpPfc;
 using lossless::Frame;
 using lossless::Port;
 
-/**
- * @ingroup pfc-tests
- * @brief What is found stuck, against what the simulation leaves in the queues.
- */
+/// @ingroup pfc-tests
+/// @brief What is found stuck, against what the simulation leaves in the queues.
 class RandomDeadlockTest : public RandomNetworkTest
 {
   public:
@@ -136,11 +134,9 @@ class RandomDeadlockTest : public RandomNetworkTest
     std::vector<std::map<QueueKey, const Frame*>> m_looks; //!< what it found, look by look
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Deadlocks that are broken, by drops or by pauses that are ignored, again and again until
- * the network has drained.
- */
+/// @ingroup pfc-tests
+/// @brief Deadlocks that are broken, by drops or by pauses that are ignored, again and again until
+/// the network has drained.
 class DissolutionTest : public RandomNetworkTest
 {
   public:
@@ -213,11 +209,9 @@ class DissolutionTest : public RandomNetworkTest
     std::size_t m_episode{0}; //!< that is broken
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Two rings of three switches, with a link between them over which a flow of the first
- * ring's host goes to the second.
- */
+/// @ingroup pfc-tests
+/// @brief Two rings of three switches, with a link between them over which a flow of the first
+/// ring's host goes to the second.
 class TwoRingsTest : public RandomNetworkTest
 {
   public:
@@ -228,12 +222,9 @@ class TwoRingsTest : public RandomNetworkTest
     }
 
   private:
-    /**
-     * @brief Build both rings; host i of a ring sends two switches on.
-     *
-     * @param second when the second ring's hosts begin (us); -1: never
-     * @param bridge whether a host of the second ring sends a few frames into the first before
-     */
+    /// Build both rings; host i of a ring sends two switches on.
+    /// @param second when the second ring's hosts begin (us); -1: never. @param bridge whether a
+    /// host of the second ring sends a few frames into the first before.
     void Build(int64_t second, bool bridge)
     {
         m_fabric = CreateObject<lossless::Fabric>();
@@ -287,13 +278,8 @@ class TwoRingsTest : public RandomNetworkTest
         }
     }
 
-    /**
-     * @brief Are all queues of a cycle at switches of one ring?
-     *
-     * @param episode whose
-     * @param ring 0 or 1
-     * @return true if so
-     */
+    /// Are all queues of a cycle at switches of one ring?
+    /// @param episode whose. @param ring 0 or 1. @return true if so.
     static bool IsIn(const DeadlockOracle::Episode& episode, uint32_t ring)
     {
         return !episode.cycle.empty() &&
@@ -368,10 +354,8 @@ class TwoRingsTest : public RandomNetworkTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Tests of DeadlockAnalyzer and DeadlockOracle under PFC.
- */
+/// @ingroup pfc-tests
+/// @brief Tests of DeadlockAnalyzer and DeadlockOracle under PFC.
 class DeadlockTestSuite : public TestSuite
 {
   public:
@@ -390,10 +374,8 @@ class DeadlockTestSuite : public TestSuite
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
 
-/**
- * @ingroup pfc-tests
- * @brief The proof of DeadlockAnalyzer with PFC.
- */
+/// @ingroup pfc-tests
+/// @brief The proof of DeadlockAnalyzer with PFC.
 class DeadlockProofSuite : public TestSuite
 {
   public:

@@ -39,18 +39,12 @@ using lossless::N_CLASSES;
 using lossless::NowPs;
 using lossless::Port;
 
-/**
- * @ingroup pfc-tests
- * @brief A node that takes what arrives and notes when.
- */
+/// @ingroup pfc-tests
+/// @brief A node that takes what arrives and notes when.
 class ProbeNode : public lossless::tests::TestNode
 {
   public:
-    /**
-     * @brief Make one.
-     *
-     * @param lossless its lossless classes: bit c is set for class c
-     */
+    /// Make one. @param lossless its lossless classes: bit c is set for class c
     explicit ProbeNode(uint32_t lossless)
     {
         SetBuffer(CreateObjectWithAttributes<lossless::SharedBuffer>("LosslessClasses",
@@ -66,18 +60,12 @@ class ProbeNode : public lossless::tests::TestNode
     std::vector<std::pair<int64_t, uint8_t>> m_arrivals; //!< when and which class
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Two nodes, a link of 100 Gb/s and 1 us, PFC at both ends: a sends, b pauses.
- */
+/// @ingroup pfc-tests
+/// @brief Two nodes, a link of 100 Gb/s and 1 us, PFC at both ends: a sends, b pauses.
 class PfcTest : public TestCase
 {
   public:
-    /**
-     * @brief Name it.
-     *
-     * @param name what holds
-     */
+    /// Name it. @param name what holds
     explicit PfcTest(const std::string& name)
         : TestCase(name)
     {
@@ -90,16 +78,10 @@ class PfcTest : public TestCase
     static constexpr int64_t CONTROL = 64 * 80;       //!< ps of a control frame
     static constexpr int64_t QUANTUM = 512 * 10;      //!< ps: 512 bit times
 
-    /**
-     * @brief Make nodes and link.
-     *
-     * @param mode of Pfc
-     * @param quanta of Pfc
-     * @param refreshAt of Pfc
-     * @param controlDelay of the ports
-     * @param rate of the link (bit/s)
-     * @param lossless classes that are lossless at a; at b all are
-     */
+    /// Make nodes and link.
+    /// @param mode of Pfc. @param quanta of Pfc. @param refreshAt of Pfc. @param controlDelay of
+    /// the ports. @param rate of the link (bit/s) @param lossless classes that are lossless at a;
+    /// at b all are.
     void Connect(const std::string& mode,
                  uint32_t quanta,
                  double refreshAt,
@@ -131,12 +113,7 @@ class PfcTest : public TestCase
         m_b->Start();
     }
 
-    /**
-     * @brief Let a send frames of a class at once.
-     *
-     * @param cls class
-     * @param n how many
-     */
+    /// Let a send frames of a class at once. @param cls class. @param n how many.
     void Send(uint8_t cls, int n)
     {
         for (int i = 0; i < n; ++i)
@@ -148,13 +125,8 @@ class PfcTest : public TestCase
         }
     }
 
-    /**
-     * @brief At a time b's buffer turns a class OFF or ON.
-     *
-     * @param time ps
-     * @param cls class
-     * @param off OFF
-     */
+    /// At a time b's buffer turns a class OFF or ON.
+    /// @param time ps. @param cls class. @param off OFF.
     void Pressure(int64_t time, uint8_t cls, bool off)
     {
         Simulator::Schedule(TimeStep(time),
@@ -164,25 +136,15 @@ class PfcTest : public TestCase
                             off);
     }
 
-    /**
-     * @brief Run to a time.
-     *
-     * @param until ps
-     */
+    /// Run to a time. @param until ps
     void RunUntil(int64_t until)
     {
         Simulator::Stop(TimeStep(until - NowPs()));
         Simulator::Run();
     }
 
-    /**
-     * @brief Arrivals of a class at b in a window.
-     *
-     * @param cls class
-     * @param from ps
-     * @param to ps
-     * @return count
-     */
+    /// Arrivals of a class at b in a window.
+    /// @param cls class. @param from ps. @param to ps. @return count.
     int Count(uint8_t cls, int64_t from, int64_t to) const
     {
         int count = 0;
@@ -217,19 +179,13 @@ class PfcTest : public TestCase
     Ptr<ProbeNode> m_b; //!< receiver
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A pause stops its class to the picosecond, the frame being sent completes, other classes
- * go on, a resume ends it.
- */
+/// @ingroup pfc-tests
+/// @brief A pause stops its class to the picosecond, the frame being sent completes, other classes
+/// go on, a resume ends it.
 class PfcPauseTest : public PfcTest
 {
   public:
-    /**
-     * @brief Choose the mode.
-     *
-     * @param mode of Pfc
-     */
+    /// Choose the mode. @param mode of Pfc
     explicit PfcPauseTest(const std::string& mode)
         : PfcTest("pause and resume of one class take effect exactly when they should, mode " +
                   mode),
@@ -279,10 +235,8 @@ class PfcPauseTest : public PfcTest
     std::string m_mode; //!< of Pfc
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A pause of a class that is not lossless where it arrives.
- */
+/// @ingroup pfc-tests
+/// @brief A pause of a class that is not lossless where it arrives.
 class PfcLossyClassTest : public PfcTest
 {
   public:
@@ -326,10 +280,8 @@ class PfcLossyClassTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief What becomes of states that wait behind a frame: only the latest goes, or all do.
- */
+/// @ingroup pfc-tests
+/// @brief What becomes of states that wait behind a frame: only the latest goes, or all do.
 class PfcStatesTest : public PfcTest
 {
   public:
@@ -396,11 +348,9 @@ class PfcStatesTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A timer ends a pause that is not refreshed; a new frame replaces it; refreshes keep a
- * class paused.
- */
+/// @ingroup pfc-tests
+/// @brief A timer ends a pause that is not refreshed; a new frame replaces it; refreshes keep a
+/// class paused.
 class PfcTimerTest : public PfcTest
 {
   public:
@@ -411,11 +361,7 @@ class PfcTimerTest : public PfcTest
     }
 
   private:
-    /**
-     * @brief A pause frame reaches a, as if b had sent it.
-     *
-     * @param quanta its quanta
-     */
+    /// A pause frame reaches a, as if b had sent it. @param quanta its quanta
     void Pause(uint32_t quanta)
     {
         lossless::ControlFrame control;
@@ -464,10 +410,8 @@ class PfcTimerTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Refreshes in time hold a class for as long as it is OFF.
- */
+/// @ingroup pfc-tests
+/// @brief Refreshes in time hold a class for as long as it is OFF.
 class PfcRefreshTest : public PfcTest
 {
   public:
@@ -505,11 +449,9 @@ class PfcRefreshTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Regression: a pause whose link fails before it takes effect must not take effect
- * afterwards, for the resume that would end it is lost with the link.
- */
+/// @ingroup pfc-tests
+/// @brief Regression: a pause whose link fails before it takes effect must not take effect
+/// afterwards, for the resume that would end it is lost with the link.
 class PfcLinkFailureTest : public PfcTest
 {
   public:
@@ -536,19 +478,13 @@ class PfcLinkFailureTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Random pause frames against eight clocks: each frame sets the clocks of the classes that
- * it addresses, and no other.
- */
+/// @ingroup pfc-tests
+/// @brief Random pause frames against eight clocks: each frame sets the clocks of the classes that
+/// it addresses, and no other.
 class PfcClocksTest : public PfcTest
 {
   public:
-    /**
-     * @brief Choose the mode.
-     *
-     * @param mode of Pfc
-     */
+    /// Choose the mode. @param mode of Pfc
     explicit PfcClocksTest(const std::string& mode)
         : PfcTest("random class-enable vectors and quanta equal eight clocks, at several rates, "
                   "mode " +
@@ -615,10 +551,8 @@ class PfcClocksTest : public PfcTest
     std::string m_mode; //!< of Pfc
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Every class stops for its own pauses only.
- */
+/// @ingroup pfc-tests
+/// @brief Every class stops for its own pauses only.
 class PfcIndependenceTest : public PfcTest
 {
   public:
@@ -662,10 +596,8 @@ class PfcIndependenceTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief How late a refresh may be: it waits for a frame in transmission.
- */
+/// @ingroup pfc-tests
+/// @brief How late a refresh may be: it waits for a frame in transmission.
 class PfcLateRefreshTest : public PfcTest
 {
   public:
@@ -676,14 +608,9 @@ class PfcLateRefreshTest : public PfcTest
     }
 
   private:
-    /**
-     * @brief Keep class 6 OFF while full frames make the refreshes wait.
-     *
-     * @param quanta of a pause
-     * @param refreshAt share after which it is refreshed
-     * @param phase when the class turns OFF (ps)
-     * @return frames of the class that went all the same
-     */
+    /// Keep class 6 OFF while full frames make the refreshes wait.
+    /// @param quanta of a pause. @param refreshAt share after which it is refreshed. @param phase
+    /// when the class turns OFF (ps) @return frames of the class that went all the same.
     int Leaks(uint32_t quanta, double refreshAt, int64_t phase)
     {
         Connect("Timer", quanta, refreshAt, PicoSeconds(0));
@@ -717,10 +644,8 @@ class PfcLateRefreshTest : public PfcTest
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Tests of Pfc.
- */
+/// @ingroup pfc-tests
+/// @brief Tests of Pfc.
 class PfcTestSuite : public TestSuite
 {
   public:

@@ -28,23 +28,15 @@ namespace pfc
 namespace tests
 {
 
-/**
- * @ingroup pfc-tests
- * @brief A host that sends given frames and accepts everything.
- */
+/// @ingroup pfc-tests
+/// @brief A host that sends given frames and accepts everything.
 class HeadroomHost : public lossless::tests::TestNode
 {
   public:
     using lossless::tests::TestNode::TestNode;
 
-    /**
-     * @brief Queue frames back to back.
-     *
-     * @param dst destination
-     * @param cls class
-     * @param bytes size of each
-     * @param n how many
-     */
+    /// Queue frames back to back.
+    /// @param dst destination. @param cls class. @param bytes size of each. @param n how many.
     void Send(uint32_t dst, uint8_t cls, uint16_t bytes, uint32_t n)
     {
         for (uint32_t i = 0; i < n; ++i)
@@ -95,21 +87,15 @@ struct HeadroomSetting
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Hosts and switches: a - s0 - s1 - b with b's port held back, and full frames c - s1 - s0 -
- * d that make the pauses of s1 wait.
- */
+/// @ingroup pfc-tests
+/// @brief Hosts and switches: a - s0 - s1 - b with b's port held back, and full frames c - s1 - s0
+/// - d that make the pauses of s1 wait.
 class HeadroomRig
 {
   public:
-    /**
-     * @brief Build it.
-     *
-     * @param setting all links have it
-     * @param headroom of s1; 0: eta'
-     * @param quanta length of a pause
-     */
+    /// Build it.
+    /// @param setting all links have it. @param headroom of s1; 0: eta'. @param quanta length of a
+    /// pause.
     HeadroomRig(const HeadroomSetting& setting,
                 int64_t headroom,
                 uint32_t quanta = lossless::MAX_QUANTA)
@@ -154,11 +140,7 @@ class HeadroomRig
         m_fabric->Dispose();
     }
 
-    /**
-     * @brief Send both ways until everything stops.
-     *
-     * @param phase when a starts (ps); c starts at 0
-     */
+    /// Send both ways until everything stops. @param phase when a starts (ps); c starts at 0
     void Run(int64_t phase)
     {
         const int64_t frameTime = m_setting.FrameTime();
@@ -176,13 +158,10 @@ class HeadroomRig
         Simulator::Run();
     }
 
-    /**
-     * @brief Fill the other class from 0 on until it is paused, and go on as Run does while its
-     * pauses are refreshed.
-     *
-     * @param reverse when c starts (ps)
-     * @param phase when a's frames of the tested class start (ps)
-     */
+    /// Fill the other class from 0 on until it is paused, and go on as Run does while its pauses
+    /// are refreshed.
+    /// @param reverse when c starts (ps) @param phase when a's frames of the tested class start
+    /// (ps).
     void RunBesideAnother(int64_t reverse, int64_t phase)
     {
         m_a->Send(m_b->GetId(), OTHER_CLASS, m_setting.mtu, 2 * FIT);
@@ -236,12 +215,7 @@ class HeadroomRig
     static constexpr uint8_t OTHER_CLASS = 0; //!< of those beside them
 
   private:
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     */
+    /// Add a link. @param a node. @param b node.
     void Link(uint32_t a, uint32_t b)
     {
         m_fabric->AddLink(a, b, DataRate(m_setting.rate), PicoSeconds(m_setting.delay));
@@ -254,10 +228,8 @@ class HeadroomRig
     Ptr<HeadroomHost> m_a, m_b, m_c, m_d; //!< a to b is stopped, c to d flows
 };
 
-/**
- * @ingroup pfc-tests
- * @brief The smallest lossless headroom over all phases of the two directions.
- */
+/// @ingroup pfc-tests
+/// @brief The smallest lossless headroom over all phases of the two directions.
 class SmallestHeadroomTest : public TestCase
 {
   public:
@@ -270,14 +242,9 @@ class SmallestHeadroomTest : public TestCase
   private:
     static constexpr int64_t AMPLE = 100'000'000; //!< headroom that nothing fills (B)
 
-    /**
-     * @brief Count on paper the frames that arrive from the one that triggers the pause on.
-     *
-     * @param setting the setting
-     * @param phase when a starts (ps)
-     * @param tie whether a frame whose start coincides with the pause's effect goes
-     * @return bytes
-     */
+    /// Count on paper the frames that arrive from the one that triggers the pause on.
+    /// @param setting the setting. @param phase when a starts (ps) @param tie whether a frame whose
+    /// start coincides with the pause's effect goes. @return bytes.
     static int64_t Paper(const HeadroomSetting& setting, int64_t phase, bool tie)
     {
         const int64_t frameTime = setting.FrameTime();
@@ -296,14 +263,9 @@ class SmallestHeadroomTest : public TestCase
         return frames * setting.mtu;
     }
 
-    /**
-     * @brief Simulate with a given headroom.
-     *
-     * @param setting the setting
-     * @param phase when a starts (ps)
-     * @param headroom bytes
-     * @return whether nothing was lost
-     */
+    /// Simulate with a given headroom.
+    /// @param setting the setting. @param phase when a starts (ps) @param headroom bytes.
+    /// @return whether nothing was lost.
     static bool Lossless(const HeadroomSetting& setting, int64_t phase, int64_t headroom)
     {
         HeadroomRig rig(setting, headroom);
@@ -311,11 +273,7 @@ class SmallestHeadroomTest : public TestCase
         return rig.Drops() == 0;
     }
 
-    /**
-     * @brief Sweep the phases of one setting, then bisect at the worst.
-     *
-     * @param setting the setting
-     */
+    /// Sweep the phases of one setting, then bisect at the worst. @param setting the setting
     void RunSetting(const HeadroomSetting& setting)
     {
         const int64_t frameTime = setting.FrameTime();
@@ -415,15 +373,13 @@ class SmallestHeadroomTest : public TestCase
     int64_t m_least{AMPLE}; //!< least that eta' had to spare (B)
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A pause does not wait behind messages of another class.
- *
- * The pause that counts comes at every phase around the refresh of a class that is already OFF,
- * and both at every phase of the frames they wait for. Behind the refresh it would wait for one
- * control frame more than eta' allows: a frame of 1500 B is lost where the rest of the sum is
- * nearly full, which it is for this response time.
- */
+/// @ingroup pfc-tests
+/// @brief A pause does not wait behind messages of another class.
+///
+/// The pause that counts comes at every phase around the refresh of a class that is already OFF,
+/// and both at every phase of the frames they wait for. Behind the refresh it would wait for one
+/// control frame more than eta' allows: a frame of 1500 B is lost where the rest of the sum is
+/// nearly full, which it is for this response time.
 class TwoClassHeadroomTest : public TestCase
 {
   public:
@@ -458,10 +414,8 @@ class TwoClassHeadroomTest : public TestCase
     static constexpr int64_t STEP = 3'000; //!< between phases (ps); a control frame takes 5120
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A headroom too small for one frame loses frames, but the pause comes all the same.
- */
+/// @ingroup pfc-tests
+/// @brief A headroom too small for one frame loses frames, but the pause comes all the same.
 class TinyHeadroomTest : public TestCase
 {
   public:
@@ -490,10 +444,8 @@ class TinyHeadroomTest : public TestCase
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A pause that can end before its refresh is warned of.
- */
+/// @ingroup pfc-tests
+/// @brief A pause that can end before its refresh is warned of.
 class ShortPauseTest : public TestCase
 {
   public:
@@ -514,10 +466,8 @@ class ShortPauseTest : public TestCase
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Tests of SufficientHeadroom.
- */
+/// @ingroup pfc-tests
+/// @brief Tests of SufficientHeadroom.
 class HeadroomTestSuite : public TestSuite
 {
   public:

@@ -26,11 +26,9 @@ using deadlock::tests::DeadlockHost;
 using lossless::Fabric;
 using lossless::Port;
 
-/**
- * @ingroup pfc-tests
- * @brief Sends frames on in classes that depend on nodes and ports, so that cycles lead through
- * several.
- */
+/// @ingroup pfc-tests
+/// @brief Sends frames on in classes that depend on nodes and ports, so that cycles lead through
+/// several.
 class RandomTags : public lossless::SwitchAgent, public lossless::TagAgent
 {
   public:
@@ -60,12 +58,8 @@ class RandomTags : public lossless::SwitchAgent, public lossless::TagAgent
 
 NS_OBJECT_ENSURE_REGISTERED(RandomTags);
 
-/**
- * @brief PFC, and classes that change; so rules with a cycle as well as without.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// PFC, and classes that change; so rules with a cycle as well as without.
+/// @param fabric the network. @param upTo draws a number.
 static void
 SetUpTags(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -76,10 +70,8 @@ SetUpTags(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
     fabric.AddAgent("ns3::pfc::tests::RandomTags");
 }
 
-/**
- * @ingroup pfc-tests
- * @brief Gives the ports of a switch maps, so that a port sends most frames in one queue.
- */
+/// @ingroup pfc-tests
+/// @brief Gives the ports of a switch maps, so that a port sends most frames in one queue.
 class RandomMaps : public lossless::SwitchAgent
 {
   public:
@@ -110,13 +102,9 @@ class RandomMaps : public lossless::SwitchAgent
 
 NS_OBJECT_ENSURE_REGISTERED(RandomMaps);
 
-/**
- * @brief PFC, and maps that lead frames to another queue at each hop: every switch takes the class
- * from the wire, and pauses name it.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// PFC, and maps that lead frames to another queue at each hop: every switch takes the class from
+/// the wire, and pauses name it.
+/// @param fabric the network. @param upTo draws a number.
 static void
 SetUpMaps(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -127,10 +115,8 @@ SetUpMaps(Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
     fabric.AddAgent("ns3::pfc::Tagger");
 }
 
-/**
- * @ingroup pfc-tests
- * @brief Maps of ports: group, queue and code point of frames against what the maps say.
- */
+/// @ingroup pfc-tests
+/// @brief Maps of ports: group, queue and code point of frames against what the maps say.
 class MapsTest : public TestCase
 {
   public:
@@ -151,15 +137,9 @@ class MapsTest : public TestCase
         bool operator==(const Outcome& other) const = default;
     };
 
-    /**
-     * @brief Let a frame pass the tagger of a switch s0 from h0 to h1.
-     *
-     * @param maps attribute and value of its ports
-     * @param rules of the tagger
-     * @param cls class on the wire
-     * @param dscp code point
-     * @return what comes of it
-     */
+    /// Let a frame pass the tagger of a switch s0 from h0 to h1.
+    /// @param maps attribute and value of its ports. @param rules of the tagger. @param cls class
+    /// on the wire. @param dscp code point. @return what comes of it.
     static Outcome Pass(const std::map<std::string, std::string>& maps,
                         const std::string& rules,
                         uint8_t cls,
@@ -223,13 +203,11 @@ class MapsTest : public TestCase
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief A host sends through s0 and s1 to a host that is slow to hear; s0 or s1 changes class 3
- * to 4.
- *
- * h0 - s0 - s1 - h1, and h2 at s1, which sends to h1 as well, so that s1 fills.
- */
+/// @ingroup pfc-tests
+/// @brief A host sends through s0 and s1 to a host that is slow to hear; s0 or s1 changes class 3
+/// to 4.
+///
+/// h0 - s0 - s1 - h1, and h2 at s1, which sends to h1 as well, so that s1 fills.
 class TaggerTest : public deadlock::tests::RandomNetworkTest
 {
   public:
@@ -252,13 +230,7 @@ class TaggerTest : public deadlock::tests::RandomNetworkTest
         double changed{0};                             //!< frames
     };
 
-    /**
-     * @brief Run.
-     *
-     * @param rules of s1
-     * @param charge Charge of the tagger
-     * @return what came of it
-     */
+    /// Run. @param rules of s1. @param charge Charge of the tagger. @return what came of it.
     Outcome Try(const std::string& rules, const std::string& charge)
     {
         m_fabric = CreateObject<Fabric>();
@@ -387,10 +359,8 @@ class TaggerTest : public deadlock::tests::RandomNetworkTest
     static constexpr uint32_t FRAMES = 200; //!< of each host
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Rules that cannot be.
- */
+/// @ingroup pfc-tests
+/// @brief Rules that cannot be.
 class TaggerRulesTest : public TestCase
 {
   public:
@@ -400,12 +370,7 @@ class TaggerRulesTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Check rules of a switch s0 between h0 and h1.
-     *
-     * @param rules they
-     * @return what is wrong
-     */
+    /// Check rules of a switch s0 between h0 and h1. @param rules they. @return what is wrong.
     static std::string Try(const std::string& rules)
     {
         auto fabric = CreateObject<Fabric>();
@@ -447,10 +412,8 @@ class TaggerRulesTest : public TestCase
     }
 };
 
-/**
- * @ingroup pfc-tests
- * @brief Tests of frames that change class.
- */
+/// @ingroup pfc-tests
+/// @brief Tests of frames that change class.
 class TaggerTestSuite : public TestSuite
 {
   public:

@@ -19,12 +19,7 @@ namespace pffc
 namespace tests
 {
 
-/**
- * @brief One or two PEQs and low thresholds.
- *
- * @param fabric the network
- * @param upTo draws a number
- */
+/// One or two PEQs and low thresholds. @param fabric the network. @param upTo draws a number.
 static void
 SetUpPffc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upTo)
 {
@@ -44,10 +39,8 @@ SetUpPffc(lossless::Fabric& fabric, const std::function<uint32_t(uint32_t)>& upT
     }
 }
 
-/**
- * @ingroup pffc-tests
- * @brief Tests of the oracle with Pffc.
- */
+/// @ingroup pffc-tests
+/// @brief Tests of the oracle with Pffc.
 class DeadlockTestSuite : public TestSuite
 {
   public:
@@ -63,10 +56,8 @@ class DeadlockTestSuite : public TestSuite
 
 static DeadlockTestSuite g_deadlockTestSuite; //!< registers the suite
 
-/**
- * @ingroup pffc-tests
- * @brief The proof of what is named as stuck.
- */
+/// @ingroup pffc-tests
+/// @brief The proof of what is named as stuck.
 class DeadlockProofSuite : public TestSuite
 {
   public:

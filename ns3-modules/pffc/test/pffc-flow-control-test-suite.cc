@@ -42,10 +42,8 @@ using lossless::FramePool;
 using lossless::NowPs;
 using lossless::tests::Draws;
 
-/**
- * @ingroup pffc-tests
- * @brief A node that notes what arrives.
- */
+/// @ingroup pffc-tests
+/// @brief A node that notes what arrives.
 class SinkNode : public lossless::FabricNode
 {
   public:
@@ -79,19 +77,13 @@ class SinkNode : public lossless::FabricNode
     std::vector<Frame> m_got; //!< frames in the order of arrival
 };
 
-/**
- * @ingroup pffc-tests
- * @brief Loses, delays and reorders the control frames of the flow control behind it in the chain;
- * keeps what it sees.
- */
+/// @ingroup pffc-tests
+/// @brief Loses, delays and reorders the control frames of the flow control behind it in the chain;
+/// keeps what it sees.
 class Gremlin : public lossless::FlowControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::pffc::tests::Gremlin")
@@ -140,18 +132,12 @@ uint32_t Gremlin::g_lose = 0;
 uint32_t Gremlin::g_delay = 0;
 NS_OBJECT_ENSURE_REGISTERED(Gremlin);
 
-/**
- * @brief Two nodes joined by a link, with PFFC at both ends and a gremlin before each.
- */
+/// Two nodes joined by a link, with PFFC at both ends and a gremlin before each.
 struct Pair
 {
-    /**
-     * @brief Make it.
-     *
-     * @param configure sets attributes of PFFC
-     * @param ingress ports that frames may have come in by, beside the one
-     * @param queueService of the ports
-     */
+    /// Make it.
+    /// @param configure sets attributes of PFFC. @param ingress ports that frames may have come in
+    /// by, beside the one. @param queueService of the ports.
     Pair(ObjectFactory configure, uint16_t ingress, const std::string& queueService)
     {
         lossless::UsePicoseconds();
@@ -201,10 +187,8 @@ struct Pair
     std::array<Ptr<Pffc>, 2> schemes;                //!< second
 };
 
-/**
- * @ingroup pffc-tests
- * @brief What the receiver's side says, against a model with sets and maps.
- */
+/// @ingroup pffc-tests
+/// @brief What the receiver's side says, against a model with sets and maps.
 class ReceiverTest : public TestCase
 {
   public:
@@ -215,14 +199,8 @@ class ReceiverTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A message as a text.
-     *
-     * @param what kind
-     * @param number paused PEQs, or PEQ
-     * @param flows of it
-     * @return the text
-     */
+    /// A message as a text.
+    /// @param what kind. @param number paused PEQs, or PEQ. @param flows of it. @return the text.
     static std::string Spell(const char* what, uint32_t number, const std::set<uint32_t>& flows)
     {
         std::ostringstream text;
@@ -234,12 +212,8 @@ class ReceiverTest : public TestCase
         return text.str();
     }
 
-    /**
-     * @brief PAUSE, RESUME or MIGRATE as a text, without its sequence number.
-     *
-     * @param message it
-     * @return the text
-     */
+    /// PAUSE, RESUME or MIGRATE as a text, without its sequence number.
+    /// @param message it. @return the text.
     static std::string Spell(const Message& message)
     {
         const std::set<uint32_t> flows(message.flows.begin(),
@@ -405,11 +379,7 @@ class ReceiverTest : public TestCase
         NS_TEST_ASSERT_MSG_GT(resumedShared, 50, "PEQs were shared");
     }
 
-    /**
-     * @brief Let what was sent arrive.
-     *
-     * @param pair the network
-     */
+    /// Let what was sent arrive. @param pair the network
     static void Run(Pair& /* pair */)
     {
         Simulator::Run();
@@ -418,10 +388,8 @@ class ReceiverTest : public TestCase
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_hash; //!< PEQ by flow and n
 };
 
-/**
- * @ingroup pffc-tests
- * @brief PBU and recirculation, by hand.
- */
+/// @ingroup pffc-tests
+/// @brief PBU and recirculation, by hand.
 class PbuTest : public TestCase
 {
   public:
@@ -432,13 +400,8 @@ class PbuTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Bytes of a flow come in, or leave.
-     *
-     * @param pair network
-     * @param flow flow
-     * @param bytes negative: leave
-     */
+    /// Bytes of a flow come in, or leave.
+    /// @param pair network. @param flow flow. @param bytes negative: leave.
     static void Move(Pair& pair, uint32_t flow, int bytes)
     {
         Frame frame;
@@ -455,13 +418,7 @@ class PbuTest : public TestCase
         }
     }
 
-    /**
-     * @brief A number of the summary.
-     *
-     * @param pair network
-     * @param name its name
-     * @return its value
-     */
+    /// A number of the summary. @param pair network. @param name its name. @return its value.
     static double Number(const Pair& pair, const std::string& name)
     {
         lossless::Summary summary;
@@ -469,12 +426,8 @@ class PbuTest : public TestCase
         return summary[name];
     }
 
-    /**
-     * @brief PFFC with n = 1 and thresholds of a flow of 3000 and 2000 B.
-     *
-     * @param scope of PBU
-     * @return factory
-     */
+    /// PFFC with n = 1 and thresholds of a flow of 3000 and 2000 B.
+    /// @param scope of PBU. @return factory.
     static ObjectFactory Make(const std::string& scope)
     {
         ObjectFactory factory("ns3::pffc::Pffc");
@@ -555,13 +508,8 @@ class PbuTest : public TestCase
     }
 };
 
-/**
- * @brief Run until all flows have finished and what was said last has been said again, but not for
- * ever.
- *
- * @param sim the run
- * @param flows finite flows
- */
+/// Run until all flows have finished and what was said last has been said again, but not for ever.
+/// @param sim the run. @param flows finite flows.
 void
 RunUntilDone(facade::Simulation& sim, uint64_t flows)
 {
@@ -573,10 +521,8 @@ RunUntilDone(facade::Simulation& sim, uint64_t flows)
     sim.Run(sim.Now() + STEP);
 }
 
-/**
- * @ingroup pffc-tests
- * @brief Random networks with random flows, slow receivers and lost control frames.
- */
+/// @ingroup pffc-tests
+/// @brief Random networks with random flows, slow receivers and lost control frames.
 class NetworkTest : public TestCase
 {
   public:
@@ -700,15 +646,9 @@ class NetworkTest : public TestCase
     }
 };
 
-/**
- * @brief A star whose hub has all the buffer in the world: host 0 receives at a rate of its own.
- *
- * @param sim the run
- * @param senders hosts beside host 0
- * @param rate of the links (bit/s)
- * @param drain rate of host 0 (bit/s)
- * @param xoff of the buffer (B)
- */
+/// A star whose hub has all the buffer in the world: host 0 receives at a rate of its own.
+/// @param sim the run. @param senders hosts beside host 0. @param rate of the links (bit/s)
+/// @param drain rate of host 0 (bit/s) @param xoff of the buffer (B).
 void
 MakeStar(facade::Simulation& sim,
          uint32_t senders,
@@ -739,15 +679,9 @@ MakeStar(facade::Simulation& sim,
     }
 }
 
-/**
- * @brief Add a flow of class 3.
- *
- * @param sim the run
- * @param src source
- * @param dst destination
- * @param bytes size; 0: endless
- * @param window bytes in flight; 0: any
- */
+/// Add a flow of class 3.
+/// @param sim the run. @param src source. @param dst destination. @param bytes size; 0: endless.
+/// @param window bytes in flight; 0: any.
 void
 AddFlow(facade::Simulation& sim, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t window = 0)
 {
@@ -758,10 +692,8 @@ AddFlow(facade::Simulation& sim, uint32_t src, uint32_t dst, uint64_t bytes, uin
     sim.AddFlows(&src, &dst, &bytes, &start, &never, &cls, &none, &window, 1);
 }
 
-/**
- * @ingroup pffc-tests
- * @brief 100,000 flows at once in one switch.
- */
+/// @ingroup pffc-tests
+/// @brief 100,000 flows at once in one switch.
 class ManyFlowsTest : public TestCase
 {
   public:
@@ -801,10 +733,8 @@ class ManyFlowsTest : public TestCase
     }
 };
 
-/**
- * @ingroup pffc-tests
- * @brief How many bytes of a flow come after its Xoff.
- */
+/// @ingroup pffc-tests
+/// @brief How many bytes of a flow come after its Xoff.
 class HeadroomTest : public TestCase
 {
   public:
@@ -856,11 +786,9 @@ class HeadroomTest : public TestCase
     }
 };
 
-/**
- * @ingroup pffc-tests
- * @brief A host with a flow that is held back still sends the others; a link that fails leaves
- * nothing behind.
- */
+/// @ingroup pffc-tests
+/// @brief A host with a flow that is held back still sends the others; a link that fails leaves
+/// nothing behind.
 class HostTest : public TestCase
 {
   public:
@@ -954,12 +882,7 @@ class HostTest : public TestCase
         }
     }
 
-    /**
-     * @brief Delivered bytes by flow.
-     *
-     * @param sim the run, finished
-     * @return column of the table of flows
-     */
+    /// Delivered bytes by flow. @param sim the run, finished. @return column of the table of flows.
     static const int64_t* Delivered(const facade::Simulation& sim)
     {
         for (uint32_t column = 0; column < sim.GetNColumns(0); ++column)
@@ -973,10 +896,8 @@ class HostTest : public TestCase
     }
 };
 
-/**
- * @ingroup pffc-tests
- * @brief Tests of Pffc.
- */
+/// @ingroup pffc-tests
+/// @brief Tests of Pffc.
 class FlowControlTestSuite : public TestSuite
 {
   public:

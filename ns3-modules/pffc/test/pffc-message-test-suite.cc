@@ -22,10 +22,8 @@ namespace pffc
 namespace tests
 {
 
-/**
- * @ingroup pffc-tests
- * @brief Control frames as bytes.
- */
+/// @ingroup pffc-tests
+/// @brief Control frames as bytes.
 class MessageTest : public TestCase
 {
   public:
@@ -131,10 +129,8 @@ MessageTest::DoRun()
     NS_TEST_ASSERT_MSG_EQ(Read(control, none), false, "PFC is not PFFC");
 }
 
-/**
- * @ingroup pffc-tests
- * @brief Tests of Message.
- */
+/// @ingroup pffc-tests
+/// @brief Tests of Message.
 class MessageTestSuite : public TestSuite
 {
   public:

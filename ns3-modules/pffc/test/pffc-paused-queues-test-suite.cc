@@ -41,10 +41,8 @@ using lossless::tests::TestNode;
 
 constexpr uint8_t CLS = 3; //!< of all frames
 
-/**
- * @ingroup pffc-tests
- * @brief The sender's side alone, as a flow control.
- */
+/// @ingroup pffc-tests
+/// @brief The sender's side alone, as a flow control.
 class SenderSide : public lossless::FlowControl,
                    public lossless::Gate,
                    public lossless::SentListener,
@@ -95,10 +93,8 @@ class SenderSide : public lossless::FlowControl,
     int64_t m_refresh; //!< ps; 0: none
 };
 
-/**
- * @ingroup pffc-tests
- * @brief A node that notes what arrives.
- */
+/// @ingroup pffc-tests
+/// @brief A node that notes what arrives.
 class NotingNode : public TestNode
 {
   public:
@@ -116,10 +112,8 @@ class NotingNode : public TestNode
     std::vector<Frame> m_got; //!< frames in the order of arrival
 };
 
-/**
- * @ingroup pffc-tests
- * @brief Two nodes joined by 10 Gb/s, the first with the sender's side.
- */
+/// @ingroup pffc-tests
+/// @brief Two nodes joined by 10 Gb/s, the first with the sender's side.
 struct SenderLink
 {
     static constexpr uint16_t INGRESS = 4; //!< ports that frames may have come in by
@@ -203,10 +197,8 @@ struct SenderLink
     uint16_t sequence{65'500}; //!< of the last message: it wraps around soon
 };
 
-/**
- * @ingroup pffc-tests
- * @brief The sender's side under every possible sequence of messages, sensible or not.
- */
+/// @ingroup pffc-tests
+/// @brief The sender's side under every possible sequence of messages, sensible or not.
 class PausedOrderTest : public TestCase
 {
   public:
@@ -342,10 +334,8 @@ class PausedOrderTest : public TestCase
     std::array<uint64_t, 8> m_heads{}; //!< by PEQ: 1 + order of its head at the last message
 };
 
-/**
- * @ingroup pffc-tests
- * @brief The peer falls silent, or is heard out of order.
- */
+/// @ingroup pffc-tests
+/// @brief The peer falls silent, or is heard out of order.
 class ForgetTest : public TestCase
 {
   public:
@@ -445,10 +435,8 @@ class ForgetTest : public TestCase
     }
 };
 
-/**
- * @ingroup pffc-tests
- * @brief Tests of PausedQueues.
- */
+/// @ingroup pffc-tests
+/// @brief Tests of PausedQueues.
 class PausedQueuesTestSuite : public TestSuite
 {
   public:

@@ -52,21 +52,14 @@ struct Change
     double power;     //!< smoothed
 };
 
-/**
- * @brief A sender that the test feeds with answers. T = 8 us: at 100 Gb/s the window is 100 kB at
- * most. W_AI is 1 kB and Gamma 1 / 2.
- *
- * @tparam T its type
- */
+/// A sender that the test feeds with answers. T = 8 us: at 100 Gb/s the window is 100 kB at most.
+/// W_AI is 1 kB and Gamma 1 / 2.
+/// @tparam T its type
 template <class T>
 class Fed
 {
   public:
-    /**
-     * @brief Begin.
-     *
-     * @param settings attributes that differ
-     */
+    /// Begin. @param settings attributes that differ
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
           m_control(CreateObject<T>()),
@@ -80,11 +73,7 @@ class Fed
         m_control->Start(m_queuePair->GetSendQueue(), LINE);
     }
 
-    /**
-     * @brief Send packets up to a number.
-     *
-     * @param next the one that would be next
-     */
+    /// Send packets up to a number. @param next the one that would be next
     void SendUpTo(uint32_t next)
     {
         for (; m_sent < next; ++m_sent)
@@ -95,11 +84,7 @@ class Fed
         }
     }
 
-    /**
-     * @brief Send a packet again.
-     *
-     * @param psn its number
-     */
+    /// Send a packet again. @param psn its number
     void Repeat(uint32_t psn)
     {
         Frame frame;
@@ -108,12 +93,7 @@ class Fed
         m_feeder.Send(frame);
     }
 
-    /**
-     * @brief Let an answer come.
-     *
-     * @param psn of the packet answered
-     * @param hops what the switches wrote
-     */
+    /// Let an answer come. @param psn of the packet answered. @param hops what the switches wrote.
     void Answer(uint32_t psn, const std::vector<TelemetryHop>& hops = {})
     {
         Telemetry telemetry;
@@ -134,13 +114,7 @@ class Fed
     std::vector<Change> changes; //!< all so far
 
   private:
-    /**
-     * @brief Write down a change.
-     *
-     * @param window W
-     * @param reference Wc
-     * @param power smoothed
-     */
+    /// Write down a change. @param window W. @param reference Wc. @param power smoothed.
     void Keep(uint32_t, double window, double reference, double power)
     {
         changes.push_back({window, reference, power});
@@ -152,11 +126,7 @@ class Fed
     uint32_t m_sent{0};             //!< next packet
 };
 
-/**
- * @brief Let time pass.
- *
- * @param time until when (ps)
- */
+/// Let time pass. @param time until when (ps)
 void
 WaitUntil(int64_t time)
 {
@@ -166,10 +136,8 @@ WaitUntil(int64_t time)
 
 } // namespace
 
-/**
- * @ingroup powertcp-tests
- * @brief Windows computed by hand.
- */
+/// @ingroup powertcp-tests
+/// @brief Windows computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -179,13 +147,7 @@ class HandComputedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare a change.
-     *
-     * @param changes all so far
-     * @param expected by hand
-     * @param what is tested
-     */
+    /// Compare a change. @param changes all so far. @param expected by hand. @param what is tested.
     void Last(const std::vector<Change>& changes, const Change& expected, const std::string& what)
     {
         NS_TEST_ASSERT_MSG_EQ(changes.empty(), false, what);
@@ -299,10 +261,8 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup powertcp-tests
- * @brief The response to a power that stays.
- */
+/// @ingroup powertcp-tests
+/// @brief The response to a power that stays.
 class ResponseTest : public TestCase
 {
   public:
@@ -351,10 +311,8 @@ class ResponseTest : public TestCase
     }
 };
 
-/**
- * @ingroup powertcp-tests
- * @brief Random telemetry against the paper's algorithm, written down a second time.
- */
+/// @ingroup powertcp-tests
+/// @brief Random telemetry against the paper's algorithm, written down a second time.
 class SecondModelTest : public TestCase
 {
   public:
@@ -376,13 +334,7 @@ class SecondModelTest : public TestCase
         int64_t lastUpdated{-1};             //!< end of the round trip
         std::vector<TelemetryHop> prevInt{}; //!< of the last answer
 
-        /**
-         * @brief An answer.
-         *
-         * @param seq packet answered
-         * @param sndNxt next packet
-         * @param ack telemetry
-         */
+        /// An answer. @param seq packet answered. @param sndNxt next packet. @param ack telemetry.
         void NewAck(int64_t seq, int64_t sndNxt, const std::vector<TelemetryHop>& ack)
         {
             if (lastUpdated < 0)
@@ -465,19 +417,18 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup powertcp-tests
- * @brief Whole networks: where greedy flows that share a port come to rest.
- *
- * At rest a flow has W = W / P + W_AI. What is in flight fills the pipe and the queue: with L bytes
- * waiting, N (W + h) = b T + L, where a packet may go while less than W is in flight, so that h is
- * between nothing and a packet. The power is RTT / (Margin T) by round trips, which are T + L / b,
- * and (b T + L - s) / (Eta b T) by telemetry, where s is what the time average has beyond what
- * frames leave behind as they begin to go: between nothing and a packet, which comes while one
- * goes. So there are a least and a most L. Headers have no bytes here: windows, frames and queues
- * have one unit. One packet more either way is ours: what packets that come in lumps do to a
- * measured power is not in the form (by telemetry four flows hold 0.5 packets more than the most).
- */
+/// @ingroup powertcp-tests
+/// @brief Whole networks: where greedy flows that share a port come to rest.
+///
+/// At rest a flow has W = W / P + W_AI. What is in flight fills the pipe and the queue: with L
+/// bytes waiting, N (W + h) = b T + L, where a packet may go while less than W is in flight, so
+/// that h is between nothing and a packet. The power is RTT / (Margin T) by round trips, which are
+/// T + L / b, and (b T + L - s) / (Eta b T) by telemetry, where s is what the time average has
+/// beyond what frames leave behind as they begin to go: between nothing and a packet, which comes
+/// while one goes. So there are a least and a most L. Headers have no bytes here: windows, frames
+/// and queues have one unit. One packet more either way is ours: what packets that come in lumps do
+/// to a measured power is not in the form (by telemetry four flows hold 0.5 packets more than the
+/// most).
 class EquilibriumTest : public TestCase
 {
   public:
@@ -495,15 +446,9 @@ class EquilibriumTest : public TestCase
     static constexpr int64_t END = 40'000 * US; //!< of a run (ps)
     static constexpr double BYTE = 8e12 / RATE; //!< on the wire (ps)
 
-    /**
-     * @brief The queue at rest.
-     *
-     * @param senders N
-     * @param aim Eta, or Margin
-     * @param unseen s (B)
-     * @param more h (B)
-     * @return L (B)
-     */
+    /// The queue at rest.
+    /// @param senders N. @param aim Eta, or Margin. @param unseen s (B) @param more h (B) @return L
+    /// (B).
     static double Waiting(uint32_t senders, double aim, double unseen, double more)
     {
         const double rtt = 4.0 * WIRE + 2 * (PACKET + ANSWER) * BYTE;
@@ -522,14 +467,9 @@ class EquilibriumTest : public TestCase
         return low;
     }
 
-    /**
-     * @brief Run.
-     *
-     * @param type of the control
-     * @param senders of the incast
-     * @param aim Eta, or Margin
-     * @param unseen the most s (B)
-     */
+    /// Run.
+    /// @param type of the control. @param senders of the incast. @param aim Eta, or Margin.
+    /// @param unseen the most s (B).
     void Run(const std::string& type, uint32_t senders, double aim, double unseen)
     {
         Network net;
@@ -577,10 +517,8 @@ class EquilibriumTest : public TestCase
     }
 };
 
-/**
- * @ingroup powertcp-tests
- * @brief A path that becomes longer during the run, and shorter again.
- */
+/// @ingroup powertcp-tests
+/// @brief A path that becomes longer during the run, and shorter again.
 class DetourTest : public TestCase
 {
   public:
@@ -590,13 +528,9 @@ class DetourTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Run.
-     *
-     * @param control type
-     * @param payload of a frame of 1000 B
-     * @return loads before the detour, on it, and after it
-     */
+    /// Run.
+    /// @param control type. @param payload of a frame of 1000 B. @return loads before the detour,
+    /// on it, and after it.
     static std::vector<double> Loads(const std::string& control, uint32_t payload)
     {
         Network net;
@@ -618,10 +552,8 @@ class DetourTest : public TestCase
     }
 };
 
-/**
- * @ingroup powertcp-tests
- * @brief Tests of PowerTCP.
- */
+/// @ingroup powertcp-tests
+/// @brief Tests of PowerTCP.
 class PowerTcpTestSuite : public TestSuite
 {
   public:

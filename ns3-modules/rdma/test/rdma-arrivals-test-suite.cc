@@ -26,10 +26,8 @@ namespace rdma
 namespace tests
 {
 
-/**
- * @ingroup rdma-tests
- * @brief Packets arrive in a random order, some more than once.
- */
+/// @ingroup rdma-tests
+/// @brief Packets arrive in a random order, some more than once.
 class ArrivalsTest : public TestCase
 {
   public:
@@ -95,10 +93,8 @@ class ArrivalsTest : public TestCase
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of Arrivals.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of Arrivals.
 class ArrivalsTestSuite : public TestSuite
 {
   public:

@@ -35,10 +35,8 @@ namespace tests
 
 using lossless::NowPs;
 
-/**
- * @ingroup rdma-tests
- * @brief A sender, its channel and its receiver. It notes who was lost, and when a timeout is due.
- */
+/// @ingroup rdma-tests
+/// @brief A sender, its channel and its receiver. It notes who was lost, and when a timeout is due.
 class LossyExchange : public LossRecovery::Owner
 {
   public:
@@ -201,10 +199,8 @@ class LossyExchange : public LossRecovery::Owner
     uint64_t m_first{0};       //!< first packet not acknowledged
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Every packet arrives, whatever is lost.
- */
+/// @ingroup rdma-tests
+/// @brief Every packet arrives, whatever is lost.
 class LossRecoveryTest : public TestCase
 {
   public:
@@ -273,10 +269,8 @@ class LossRecoveryTest : public TestCase
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of LossRecovery.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of LossRecovery.
 class LossRecoveryTestSuite : public TestSuite
 {
   public:

@@ -34,10 +34,8 @@ namespace tests
 using lossless::Frame;
 using lossless::FrameKind;
 
-/**
- * @ingroup rdma-tests
- * @brief What both ends know, without its ends.
- */
+/// @ingroup rdma-tests
+/// @brief What both ends know, without its ends.
 class TestConnection : public QueuePair
 {
   public:
@@ -45,10 +43,8 @@ class TestConnection : public QueuePair
     using Connection::SetDemand;
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Packets of three messages arrive in any order, as often as it happens.
- */
+/// @ingroup rdma-tests
+/// @brief Packets of three messages arrive in any order, as often as it happens.
 class ReceiveQueueTest : public TestCase
 {
   public:
@@ -212,10 +208,8 @@ class ReceiveQueueTest : public TestCase
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of ReceiveQueue.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of ReceiveQueue.
 class ReceiveQueueTestSuite : public TestSuite
 {
   public:

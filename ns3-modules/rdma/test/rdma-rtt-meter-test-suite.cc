@@ -25,10 +25,8 @@ namespace rdma
 namespace tests
 {
 
-/**
- * @ingroup rdma-tests
- * @brief Packets are sent, sent again and answered at random.
- */
+/// @ingroup rdma-tests
+/// @brief Packets are sent, sent again and answered at random.
 class RttMeterTest : public TestCase
 {
   public:
@@ -39,11 +37,7 @@ class RttMeterTest : public TestCase
     }
 
   private:
-    /**
-     * @brief A random exchange.
-     *
-     * @param random source of chance
-     */
+    /// A random exchange. @param random source of chance
     void Try(std::mt19937_64& random)
     {
         RttMeter meter;
@@ -95,10 +89,8 @@ class RttMeterTest : public TestCase
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of RttMeter.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of RttMeter.
 class RttMeterTestSuite : public TestSuite
 {
   public:

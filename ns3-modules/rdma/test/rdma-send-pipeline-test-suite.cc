@@ -34,10 +34,8 @@ using lossless::Frame;
 using lossless::FrameKind;
 using lossless::NowPs;
 
-/**
- * @ingroup rdma-tests
- * @brief Data and answers come at random.
- */
+/// @ingroup rdma-tests
+/// @brief Data and answers come at random.
 class SendPipelineTest : public TestCase, public lossless::FrameSource
 {
   public:
@@ -181,10 +179,8 @@ class SendPipelineTest : public TestCase, public lossless::FrameSource
     std::array<uint32_t, lossless::N_CLASSES + 1> m_data{}; //!< packets that wait, by class
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of SendPipeline.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of SendPipeline.
 class SendPipelineTestSuite : public TestSuite
 {
   public:

@@ -20,10 +20,8 @@ namespace rdma
 namespace tests
 {
 
-/**
- * @ingroup rdma-tests
- * @brief A host that notes what an end of a queue pair tells it, and sends nothing.
- */
+/// @ingroup rdma-tests
+/// @brief A host that notes what an end of a queue pair tells it, and sends nothing.
 class TestHost : public QueuePairOwner
 {
   public:

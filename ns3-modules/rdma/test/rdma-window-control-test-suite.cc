@@ -28,20 +28,16 @@ namespace rdma
 namespace tests
 {
 
-/**
- * @ingroup rdma-tests
- * @brief A control whose window is set by hand.
- */
+/// @ingroup rdma-tests
+/// @brief A control whose window is set by hand.
 class HandControl : public WindowControl
 {
   public:
     using WindowControl::SetWindow;
 };
 
-/**
- * @ingroup rdma-tests
- * @brief A sender that has nothing but a host.
- */
+/// @ingroup rdma-tests
+/// @brief A sender that has nothing but a host.
 class IdleSender : public Sender
 {
   public:
@@ -67,10 +63,8 @@ class IdleSender : public Sender
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief A window is set, and its path changes.
- */
+/// @ingroup rdma-tests
+/// @brief A window is set, and its path changes.
 class WindowBoundsTest : public TestCase
 {
   public:
@@ -147,10 +141,8 @@ class WindowBoundsTest : public TestCase
     }
 };
 
-/**
- * @ingroup rdma-tests
- * @brief Tests of WindowControl.
- */
+/// @ingroup rdma-tests
+/// @brief Tests of WindowControl.
 class WindowControlTestSuite : public TestSuite
 {
   public:

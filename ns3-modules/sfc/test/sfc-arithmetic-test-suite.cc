@@ -41,10 +41,8 @@ constexpr std::array<uint64_t, 6> RATES{10'000'000'000,
                                         200'000'000'000,
                                         400'000'000'000}; //!< bit/s
 
-/**
- * @ingroup sfc-tests
- * @brief PauseInterval, Remaining and Quanta.
- */
+/// @ingroup sfc-tests
+/// @brief PauseInterval, Remaining and Quanta.
 class IntervalTest : public TestCase
 {
   public:
@@ -125,10 +123,8 @@ class IntervalTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Message in a frame.
- */
+/// @ingroup sfc-tests
+/// @brief Message in a frame.
 class MessageTest : public TestCase
 {
   public:
@@ -166,10 +162,8 @@ class MessageTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief DrainRate against lists of what was sent.
- */
+/// @ingroup sfc-tests
+/// @brief DrainRate against lists of what was sent.
 class DrainRateTest : public TestCase
 {
   public:
@@ -251,10 +245,8 @@ class DrainRateTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief TwoHashFilter against sets.
- */
+/// @ingroup sfc-tests
+/// @brief TwoHashFilter against sets.
 class TwoHashTest : public TestCase
 {
   public:
@@ -315,10 +307,8 @@ class TwoHashTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Random holds of random classes, tick by tick.
- */
+/// @ingroup sfc-tests
+/// @brief Random holds of random classes, tick by tick.
 class GateTest : public TestCase
 {
   public:
@@ -370,10 +360,8 @@ class GateTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Tests without a network.
- */
+/// @ingroup sfc-tests
+/// @brief Tests without a network.
 class ArithmeticTestSuite : public TestSuite
 {
   public:

@@ -21,10 +21,8 @@ namespace sfc
 namespace tests
 {
 
-/**
- * @ingroup sfc-tests
- * @brief A message byte by byte.
- */
+/// @ingroup sfc-tests
+/// @brief A message byte by byte.
 class MessageSerializerTest : public TestCase
 {
   public:
@@ -67,10 +65,8 @@ class MessageSerializerTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Tests of MessageSerializer.
- */
+/// @ingroup sfc-tests
+/// @brief Tests of MessageSerializer.
 class MessageSerializerTestSuite : public TestSuite
 {
   public:

@@ -48,17 +48,9 @@ struct Above
     int64_t gone;     //!< its last bit left the queue (ps); -1: it is still there
 };
 
-/**
- * @brief Work out, from what joined and left, which frames found an egress queue above the
- * threshold.
- *
- * @param node switch
- * @param port egress
- * @param cls class
- * @param threshold B
- * @param rate of the port (bit/s)
- * @return them
- */
+/// Work out, from what joined and left, which frames found an egress queue above the threshold.
+/// @param node switch. @param port egress. @param cls class. @param threshold B. @param rate of the
+/// port (bit/s) @return them.
 std::vector<Above>
 FindAbove(uint32_t node, uint16_t port, uint8_t cls, int64_t threshold, uint64_t rate)
 {
@@ -98,23 +90,15 @@ FindAbove(uint32_t node, uint16_t port, uint8_t cls, int64_t threshold, uint64_t
     return found;
 }
 
-/**
- * @brief The interval of a queue, in whole ns.
- *
- * @param octets B
- * @param rate bit/s
- * @return ps
- */
+/// The interval of a queue, in whole ns. @param octets B. @param rate bit/s. @return ps.
 int64_t
 Interval(int64_t octets, uint64_t rate)
 {
     return (TransmissionTime(octets, rate) + 999) / 1000 * 1000;
 }
 
-/**
- * @ingroup sfc-tests
- * @brief Messages, intervals and pauses at all rates.
- */
+/// @ingroup sfc-tests
+/// @brief Messages, intervals and pauses at all rates.
 class RatesTest : public TestCase
 {
   public:
@@ -136,12 +120,7 @@ class RatesTest : public TestCase
         }
     }
 
-    /**
-     * @brief Two senders, one receiver.
-     *
-     * @param rate bit/s
-     * @param window of the bandwidth
-     */
+    /// Two senders, one receiver. @param rate bit/s. @param window of the bandwidth.
     void CheckRate(uint64_t rate, const std::string& window)
     {
         constexpr int64_t THRESHOLD = 60'000;
@@ -198,11 +177,7 @@ class RatesTest : public TestCase
         }
     }
 
-    /**
-     * @brief The table "egress" tells what the witness saw.
-     *
-     * @param sim the run
-     */
+    /// The table "egress" tells what the witness saw. @param sim the run
     void CheckTrace(const facade::Simulation& sim)
     {
         std::vector<int64_t> expected{0};
@@ -222,11 +197,8 @@ class RatesTest : public TestCase
     }
 
   public:
-    /**
-     * @brief No frame of a class leaves a host in a pause; pauses are the longest of all.
-     *
-     * @param hosts how many
-     */
+    /// No frame of a class leaves a host in a pause; pauses are the longest of all.
+    /// @param hosts how many
     void CheckPauses(uint32_t hosts)
     {
         std::vector<int64_t> until(hosts, 0);
@@ -260,10 +232,8 @@ class RatesTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Overlapping messages, scopes, unknown sources and flows, latencies of the NIC.
- */
+/// @ingroup sfc-tests
+/// @brief Overlapping messages, scopes, unknown sources and flows, latencies of the NIC.
 class ReactionTest : public TestCase
 {
   public:
@@ -284,11 +254,7 @@ class ReactionTest : public TestCase
         {
         }
 
-        /**
-         * @brief Send one, and plan the next.
-         *
-         * @param node switch
-         */
+        /// Send one, and plan the next. @param node switch
         void Send(lossless::FabricNode* node)
         {
             Message message;
@@ -435,10 +401,8 @@ class ReactionTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Filters against a reference on the log.
- */
+/// @ingroup sfc-tests
+/// @brief Filters against a reference on the log.
 class FilterTest : public TestCase
 {
   public:
@@ -574,10 +538,8 @@ class FilterTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Lost and late messages.
- */
+/// @ingroup sfc-tests
+/// @brief Lost and late messages.
 class LossTest : public TestCase
 {
   public:
@@ -647,10 +609,8 @@ class LossTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Plain NICs behind a proxy.
- */
+/// @ingroup sfc-tests
+/// @brief Plain NICs behind a proxy.
 class ProxyTest : public TestCase
 {
   public:
@@ -802,10 +762,8 @@ class ProxyTest : public TestCase
     double m_raised{0}; //!< words of PFC that the proxy made longer
 };
 
-/**
- * @ingroup sfc-tests
- * @brief A slow receiver, and queues that do not get the line.
- */
+/// @ingroup sfc-tests
+/// @brief A slow receiver, and queues that do not get the line.
 class BandwidthTest : public TestCase
 {
   public:
@@ -907,10 +865,8 @@ class BandwidthTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief The slides' arithmetic.
- */
+/// @ingroup sfc-tests
+/// @brief The slides' arithmetic.
 class LatencyTest : public TestCase
 {
   public:
@@ -1003,10 +959,8 @@ class LatencyTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief With PFC below it, and for a reserve.
- */
+/// @ingroup sfc-tests
+/// @brief With PFC below it, and for a reserve.
 class CombinedTest : public TestCase
 {
   public:
@@ -1143,10 +1097,8 @@ class CombinedTest : public TestCase
     }
 };
 
-/**
- * @ingroup sfc-tests
- * @brief Tests in networks.
- */
+/// @ingroup sfc-tests
+/// @brief Tests in networks.
 class NetworkTestSuite : public TestSuite
 {
   public:

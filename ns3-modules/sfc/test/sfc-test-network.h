@@ -71,21 +71,15 @@ struct Log
     std::vector<Told> told;    //!< PFC frames
 };
 
-/**
- * @ingroup sfc-tests
- * @brief An agent that writes the log, and may tamper with messages.
- */
+/// @ingroup sfc-tests
+/// @brief An agent that writes the log, and may tamper with messages.
 class Witness : public lossless::SwitchAgent,
                 public lossless::QueueAgent,
                 public lossless::TransitAgent,
                 public lossless::ControlAgent
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void Start() override;
@@ -108,75 +102,32 @@ class Witness : public lossless::SwitchAgent,
 class Network
 {
   public:
-    /**
-     * @brief Every switch a congestion point, every host one and a reaction point, or, with plain
-     * NICs, a proxy at the switches.
-     *
-     * @param plain plain NICs
-     */
+    /// Every switch a congestion point, every host one and a reaction point, or, with plain NICs, a
+    /// proxy at the switches.
+    /// @param plain plain NICs
     explicit Network(bool plain = false);
 
-    /**
-     * @brief Set an attribute of the congestion points.
-     *
-     * @param name attribute
-     * @param value in ns-3's spelling
-     */
+    /// Set an attribute of the congestion points.
+    /// @param name attribute. @param value in ns-3's spelling.
     void SetPoint(const std::string& name, const std::string& value);
-    /**
-     * @brief Add nodes.
-     *
-     * @param hosts numbered first
-     * @param switches then
-     */
+    /// Add nodes. @param hosts numbered first. @param switches then.
     void Nodes(uint32_t hosts, uint32_t switches);
-    /**
-     * @brief Add a link.
-     *
-     * @param a node
-     * @param b node
-     * @param rate bit/s
-     * @param delay ps
-     */
+    /// Add a link. @param a node. @param b node. @param rate bit/s. @param delay ps.
     void Link(uint32_t a, uint32_t b, uint64_t rate, int64_t delay);
-    /**
-     * @brief Hosts 0 .. n - 1 at switch n.
-     *
-     * @param hosts n
-     * @param rate bit/s
-     * @param delay ps
-     */
+    /// Hosts 0 .. n - 1 at switch n. @param hosts n. @param rate bit/s. @param delay ps.
     void Star(uint32_t hosts, uint64_t rate, int64_t delay);
-    /**
-     * @brief Add a flow.
-     *
-     * @param src source
-     * @param dst destination
-     * @param bytes size; 0: endless
-     * @param start ps
-     * @param cls class
-     * @param rate cap in bit/s
-     * @return its number
-     */
+    /// Add a flow.
+    /// @param src source. @param dst destination. @param bytes size; 0: endless. @param start ps.
+    /// @param cls class. @param rate cap in bit/s. @return its number.
     uint32_t Flow(uint32_t src,
                   uint32_t dst,
                   uint64_t bytes,
                   int64_t start = 0,
                   uint8_t cls = 3,
                   uint64_t rate = 0);
-    /**
-     * @brief Build, run and finish.
-     *
-     * @param until ps
-     * @return problems
-     */
+    /// Build, run and finish. @param until ps. @return problems.
     std::string Run(int64_t until);
-    /**
-     * @brief A number of the summary.
-     *
-     * @param name its name
-     * @return value
-     */
+    /// A number of the summary. @param name its name. @return value.
     double Number(const std::string& name);
 
     facade::Simulation sim;           //!< the run

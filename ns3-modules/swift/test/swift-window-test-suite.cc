@@ -47,11 +47,7 @@ constexpr int64_t LATENCY = 2 * US;                //!< of a host (ps)
 class Holder : public rdma::CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId();
 
     void Start(rdma::Sender& sender, uint64_t lineRate) override
@@ -90,11 +86,8 @@ struct Outcome
 class Fed
 {
   public:
-    /**
-     * @brief Begin, 100 us after the start.
-     *
-     * @param settings attributes that differ: 20 us, 1 us a switch, no flow scaling, 10 packets
-     */
+    /// Begin, 100 us after the start.
+    /// @param settings attributes that differ: 20 us, 1 us a switch, no flow scaling, 10 packets
     explicit Fed(const Settings& settings = {})
         : m_swift(CreateObject<Swift>()),
           m_feeder(*m_swift)
@@ -127,23 +120,14 @@ class Fed
     Fed(const Fed&) = delete;
     Fed& operator=(const Fed&) = delete;
 
-    /**
-     * @brief Let time pass.
-     *
-     * @param time ps
-     */
+    /// Let time pass. @param time ps
     void Wait(int64_t time)
     {
         m_now += time;
         m_net.sim.Run(m_now);
     }
 
-    /**
-     * @brief Let a packet go.
-     *
-     * @param psn its number
-     * @param repeat not for the first time
-     */
+    /// Let a packet go. @param psn its number. @param repeat not for the first time.
     void Send(uint32_t psn, bool repeat = false)
     {
         Frame frame;
@@ -152,14 +136,9 @@ class Fed
         m_feeder.Send(frame);
     }
 
-    /**
-     * @brief Let an answer come.
-     *
-     * @param psn packet answered
-     * @param expected next one in order
-     * @param waited in the receiver, before its latency on the way out (ps)
-     * @param kind ACK or NACK
-     */
+    /// Let an answer come.
+    /// @param psn packet answered. @param expected next one in order. @param waited in the
+    /// receiver, before its latency on the way out (ps) @param kind ACK or NACK.
     void Answer(uint32_t psn,
                 uint32_t expected,
                 int64_t waited = 0,
@@ -174,12 +153,7 @@ class Fed
         m_feeder.Answer(answer);
     }
 
-    /**
-     * @brief Let a packet go and come back.
-     *
-     * @param rtt ps
-     * @param waited in the receiver (ps)
-     */
+    /// Let a packet go and come back. @param rtt ps. @param waited in the receiver (ps).
     void Feed(int64_t rtt, int64_t waited = 0)
     {
         Send(m_psn);
@@ -197,14 +171,9 @@ class Fed
     std::vector<Outcome> outcomes; //!< all so far
 
   private:
-    /**
-     * @brief Write down a sample.
-     *
-     * @param fabric delay
-     * @param endpoint delay
-     * @param fabricWindow after it
-     * @param endpointWindow after it
-     */
+    /// Write down a sample.
+    /// @param fabric delay. @param endpoint delay. @param fabricWindow after it.
+    /// @param endpointWindow after it.
     void Keep(uint32_t,
               int64_t fabric,
               int64_t endpoint,
@@ -224,10 +193,8 @@ class Fed
 
 } // namespace
 
-/**
- * @ingroup swift-tests
- * @brief Windows computed by hand.
- */
+/// @ingroup swift-tests
+/// @brief Windows computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -237,14 +204,9 @@ class HandComputedTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Compare the last outcome.
-     *
-     * @param fed the sender
-     * @param fabric its window (packets)
-     * @param endpoint that of the hosts (packets)
-     * @param what is tested
-     */
+    /// Compare the last outcome.
+    /// @param fed the sender. @param fabric its window (packets) @param endpoint that of the hosts
+    /// (packets) @param what is tested.
     void Last(const Fed& fed, double fabric, double endpoint, const std::string& what)
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(fed.outcomes.back().fabricWindow, fabric, 1e-9, what);
@@ -360,11 +322,9 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief Random delays against the pseudocode of the paper, as recalled, written down a second
- * time.
- */
+/// @ingroup swift-tests
+/// @brief Random delays against the pseudocode of the paper, as recalled, written down a second
+/// time.
 class SecondModelTest : public TestCase
 {
   public:
@@ -435,10 +395,8 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief Whole networks: N flows at a port.
- */
+/// @ingroup swift-tests
+/// @brief Whole networks: N flows at a port.
 class RestTest : public TestCase
 {
   public:
@@ -460,13 +418,9 @@ class RestTest : public TestCase
         double delay;    //!< mean of the fabric (us)
     };
 
-    /**
-     * @brief Run.
-     *
-     * @param flows greedy ones from 32 hosts to one receiver
-     * @param settings attributes
-     * @return what came of it
-     */
+    /// Run.
+    /// @param flows greedy ones from 32 hosts to one receiver. @param settings attributes.
+    /// @return what came of it.
     Result Run(uint32_t flows, const Settings& settings)
     {
         constexpr uint32_t HOSTS = 32;
@@ -544,10 +498,8 @@ class RestTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief A host that takes its time.
- */
+/// @ingroup swift-tests
+/// @brief A host that takes its time.
 class LateHost : public rdma::tests::TestHost
 {
   public:
@@ -562,10 +514,8 @@ class LateHost : public rdma::tests::TestHost
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief What a receiver writes into an answer.
- */
+/// @ingroup swift-tests
+/// @brief What a receiver writes into an answer.
 class DelayReporterTest : public TestCase
 {
   public:
@@ -600,10 +550,8 @@ class DelayReporterTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief A receiver that takes data slowly.
- */
+/// @ingroup swift-tests
+/// @brief A receiver that takes data slowly.
 class SlowReceiverTest : public TestCase
 {
   public:
@@ -634,10 +582,8 @@ class SlowReceiverTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief What cannot be.
- */
+/// @ingroup swift-tests
+/// @brief What cannot be.
 class CheckTest : public TestCase
 {
   public:
@@ -662,10 +608,8 @@ class CheckTest : public TestCase
     }
 };
 
-/**
- * @ingroup swift-tests
- * @brief Tests of Swift.
- */
+/// @ingroup swift-tests
+/// @brief Tests of Swift.
 class SwiftTestSuite : public TestSuite
 {
   public:

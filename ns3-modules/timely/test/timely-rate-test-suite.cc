@@ -54,11 +54,7 @@ struct Outcome
 class Fed
 {
   public:
-    /**
-     * @brief Begin.
-     *
-     * @param settings attributes that differ: a step is 100 Mb/s, Weight 1/2
-     */
+    /// Begin. @param settings attributes that differ: a step is 100 Mb/s, Weight 1/2
     explicit Fed(const Settings& settings = {})
         : m_queuePair(CreateObject<QueuePair>()),
           m_timely(CreateObject<Timely>()),
@@ -80,11 +76,7 @@ class Fed
     Fed(const Fed&) = delete;
     Fed& operator=(const Fed&) = delete;
 
-    /**
-     * @brief Let packets go and come back one after the other.
-     *
-     * @param roundTrips ps
-     */
+    /// Let packets go and come back one after the other. @param roundTrips ps
     void Feed(const std::vector<int64_t>& roundTrips)
     {
         for (const int64_t roundTrip : roundTrips)
@@ -96,23 +88,14 @@ class Fed
         }
     }
 
-    /**
-     * @brief Let time pass.
-     *
-     * @param time ps
-     */
+    /// Let time pass. @param time ps
     void Wait(int64_t time)
     {
         Simulator::Stop(Time::From(time, Time::PS));
         Simulator::Run();
     }
 
-    /**
-     * @brief Let a packet go.
-     *
-     * @param psn its number
-     * @param repeat not for the first time
-     */
+    /// Let a packet go. @param psn its number. @param repeat not for the first time.
     void Send(uint32_t psn, bool repeat = false)
     {
         Frame frame;
@@ -121,12 +104,7 @@ class Fed
         m_feeder.Send(frame);
     }
 
-    /**
-     * @brief Let an answer come.
-     *
-     * @param psn packet answered
-     * @param expected next one in order
-     */
+    /// Let an answer come. @param psn packet answered. @param expected next one in order.
     void Answer(uint32_t psn, uint32_t expected)
     {
         Frame frame;
@@ -143,13 +121,7 @@ class Fed
     std::vector<Outcome> outcomes; //!< all so far; the first round trip has none
 
   private:
-    /**
-     * @brief Write down a sample.
-     *
-     * @param rtt ps
-     * @param gradient normalised
-     * @param rate bit/s
-     */
+    /// Write down a sample. @param rtt ps. @param gradient normalised. @param rate bit/s.
     void Keep(uint32_t, int64_t rtt, double gradient, double rate)
     {
         outcomes.push_back({rtt, gradient, rate});
@@ -163,10 +135,8 @@ class Fed
 
 } // namespace
 
-/**
- * @ingroup timely-tests
- * @brief Rates computed by hand.
- */
+/// @ingroup timely-tests
+/// @brief Rates computed by hand.
 class HandComputedTest : public TestCase
 {
   public:
@@ -275,10 +245,8 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup timely-tests
- * @brief Round trips that stay, and that grow by as much each time.
- */
+/// @ingroup timely-tests
+/// @brief Round trips that stay, and that grow by as much each time.
 class ClosedFormTest : public TestCase
 {
   public:
@@ -313,10 +281,8 @@ class ClosedFormTest : public TestCase
     }
 };
 
-/**
- * @ingroup timely-tests
- * @brief Random round trips against the pseudocode of the paper, written down a second time.
- */
+/// @ingroup timely-tests
+/// @brief Random round trips against the pseudocode of the paper, written down a second time.
 class SecondModelTest : public TestCase
 {
   public:
@@ -386,10 +352,8 @@ class SecondModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup timely-tests
- * @brief Whole networks: alone, at MinRate, and several flows at a port.
- */
+/// @ingroup timely-tests
+/// @brief Whole networks: alone, at MinRate, and several flows at a port.
 class NetworkTest : public TestCase
 {
   public:
@@ -412,13 +376,9 @@ class NetworkTest : public TestCase
         double waiting;             //!< mean time in the queue (ps); NaN if nothing waits
     };
 
-    /**
-     * @brief Run.
-     *
-     * @param senders of greedy flows to one receiver
-     * @param settings attributes
-     * @return what came of it
-     */
+    /// Run.
+    /// @param senders of greedy flows to one receiver. @param settings attributes. @return what
+    /// came of it.
     Result Run(uint32_t senders, const Settings& settings)
     {
         Network net;
@@ -490,22 +450,15 @@ class NetworkTest : public TestCase
         }
     }
 
-    /**
-     * @brief What a message begins with.
-     *
-     * @param senders how many
-     * @return text
-     */
+    /// What a message begins with. @param senders how many. @return text.
     static std::string Of(uint32_t senders)
     {
         return std::to_string(senders) + " senders: ";
     }
 };
 
-/**
- * @ingroup timely-tests
- * @brief What cannot be.
- */
+/// @ingroup timely-tests
+/// @brief What cannot be.
 class CheckTest : public TestCase
 {
   public:
@@ -531,10 +484,8 @@ class CheckTest : public TestCase
     }
 };
 
-/**
- * @ingroup timely-tests
- * @brief Tests of TIMELY.
- */
+/// @ingroup timely-tests
+/// @brief Tests of TIMELY.
 class TimelyTestSuite : public TestSuite
 {
   public:

@@ -42,13 +42,8 @@ constexpr int64_t HEADER = 128;          // B
 constexpr uint8_t CLS = 0;               // of data
 const std::string TRIMMING = "ns3::trimming::Trimming";
 
-/**
- * @brief Set up a network whose switches trim, and hold a number of bytes.
- *
- * @param net the network, still without nodes
- * @param room lossy pool (B)
- * @param alpha of it
- */
+/// Set up a network whose switches trim, and hold a number of bytes.
+/// @param net the network, still without nodes. @param room lossy pool (B) @param alpha of it.
 void
 SetUp(Network& net, int64_t room, const std::string& alpha = "1024")
 {
@@ -63,18 +58,12 @@ SetUp(Network& net, int64_t room, const std::string& alpha = "1024")
 
 } // namespace
 
-/**
- * @ingroup trimming-tests
- * @brief A congestion control that controls nothing, and writes down what one queue pair does.
- */
+/// @ingroup trimming-tests
+/// @brief A congestion control that controls nothing, and writes down what one queue pair does.
 class Scribe : public rdma::CongestionControl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     *
-     * @return the object TypeId
-     */
+    /// Get the type ID. @return the object TypeId
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::trimming::tests::Scribe")
@@ -97,11 +86,8 @@ class Scribe : public rdma::CongestionControl
         });
     }
 
-    /**
-     * @brief Make the queue pair of a network have one, and forget what others saw.
-     *
-     * @param net the network, not yet built
-     */
+    /// Make the queue pair of a network have one, and forget what others saw.
+    /// @param net the network, not yet built
     static void Install(Network& net)
     {
         g_sent.clear();
@@ -118,10 +104,8 @@ NS_OBJECT_ENSURE_REGISTERED(Scribe);
 std::vector<std::pair<int64_t, uint32_t>> Scribe::g_sent;
 std::vector<uint32_t> Scribe::g_came;
 
-/**
- * @ingroup trimming-tests
- * @brief A message of a few packets into a slow link.
- */
+/// @ingroup trimming-tests
+/// @brief A message of a few packets into a slow link.
 class HandComputedTest : public TestCase
 {
   public:
@@ -138,13 +122,9 @@ class HandComputedTest : public TestCase
     static constexpr int64_t ANSWER = 51'200 + 5'120 + 2 * US;
     static constexpr int64_t FREE = FAST + US + SLOW; //!< the first packet has left the switch
 
-    /**
-     * @brief Send a message from a host at 100 Gb/s to one at 10 Gb/s, through a switch with room
-     * for two frames and two headers.
-     *
-     * @param net the network
-     * @param packets of the message
-     */
+    /// Send a message from a host at 100 Gb/s to one at 10 Gb/s, through a switch with room for two
+    /// frames and two headers.
+    /// @param net the network. @param packets of the message.
     static void RunOnce(Network& net, uint64_t packets)
     {
         net.Set("Port", "Overhead", 0);
@@ -206,10 +186,8 @@ class HandComputedTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief What share of a link the headers take, if the senders do not slow down.
- */
+/// @ingroup trimming-tests
+/// @brief What share of a link the headers take, if the senders do not slow down.
 class HeaderShareTest : public TestCase
 {
   public:
@@ -254,10 +232,8 @@ class HeaderShareTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief Incasts that end: all arrives, and every frame is accounted for.
- */
+/// @ingroup trimming-tests
+/// @brief Incasts that end: all arrives, and every frame is accounted for.
 class ConservationTest : public TestCase
 {
   public:
@@ -305,10 +281,8 @@ class ConservationTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief A sender that slows down takes longer than a timeout to repeat what was trimmed.
- */
+/// @ingroup trimming-tests
+/// @brief A sender that slows down takes longer than a timeout to repeat what was trimmed.
 class SlowRepeatTest : public TestCase
 {
   public:
@@ -341,10 +315,8 @@ class SlowRepeatTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief The coin decides between the arriving frame and the newest in the queue.
- */
+/// @ingroup trimming-tests
+/// @brief The coin decides between the arriving frame and the newest in the queue.
 class CoinTest : public TestCase
 {
   public:
@@ -384,10 +356,8 @@ class CoinTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief What cannot work is refused before the run.
- */
+/// @ingroup trimming-tests
+/// @brief What cannot work is refused before the run.
 class RefusalTest : public TestCase
 {
   public:
@@ -397,14 +367,9 @@ class RefusalTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Set one thing wrong.
-     *
-     * @param type short name of a type, or the full one
-     * @param name attribute
-     * @param value wrong
-     * @param expected part of the problem
-     */
+    /// Set one thing wrong.
+    /// @param type short name of a type, or the full one. @param name attribute. @param value
+    /// wrong. @param expected part of the problem.
     void Refuses(const std::string& type,
                  const std::string& name,
                  const std::string& value,
@@ -455,10 +420,8 @@ class RefusalTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief The window by hand. T = 8 us: at 100 Gb/s it is 100 kB at most.
- */
+/// @ingroup trimming-tests
+/// @brief The window by hand. T = 8 us: at 100 Gb/s it is 100 kB at most.
 class WindowTest : public TestCase
 {
   public:
@@ -468,11 +431,7 @@ class WindowTest : public TestCase
     }
 
   private:
-    /**
-     * @brief Write down a change.
-     *
-     * @param window W
-     */
+    /// Write down a change. @param window W
     void Keep(uint32_t, double window)
     {
         m_window = window;
@@ -513,10 +472,8 @@ class WindowTest : public TestCase
     }
 };
 
-/**
- * @ingroup trimming-tests
- * @brief Tests of trimming.
- */
+/// @ingroup trimming-tests
+/// @brief Tests of trimming.
 class TrimmingAgentTestSuite : public TestSuite
 {
   public:
