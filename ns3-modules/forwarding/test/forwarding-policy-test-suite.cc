@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  * Author: the pyorch developers
  */
+#include "../../lossless/test/lossless-test-node.h"
+
 #include "ns3/forwarding-flowlet.h"
 #include "ns3/forwarding-least-queue.h"
 #include "ns3/forwarding-spray.h"
@@ -39,32 +41,6 @@ using lossless::ForwardingPolicy;
 using lossless::Frame;
 using lossless::NowPs;
 
-/// A host that takes what comes.
-class Sink : public lossless::FabricNode
-{
-  public:
-    void Receive(Frame* frame, lossless::Port& /* ingress */) override
-    {
-        Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
-    }
-
-    uint32_t GetLargestFrame() const override
-    {
-        return 1500;
-    }
-};
-
 /// @ingroup forwarding-tests
 /// @brief Two switches, each with a host, a policy and links to eight switches between them.
 class Bundle
@@ -99,7 +75,9 @@ class Bundle
         }
         for (const uint32_t side : {west, east})
         {
-            link(fabric->AddHost("h" + std::to_string(side), CreateObject<Sink>()), side);
+            link(fabric->AddHost("h" + std::to_string(side),
+                                 CreateObject<lossless::tests::TestNode>()),
+                 side);
         }
         fabric->Build();
         for (const uint32_t side : {west, east})

@@ -4,6 +4,7 @@
  * Author: the pyorch developers
  */
 #include "../../lossless/test/lossless-test-draws.h"
+#include "../../lossless/test/lossless-test-node.h"
 
 #include "ns3/facade-simulation.h"
 #include "ns3/lossless-fabric.h"
@@ -44,7 +45,7 @@ using lossless::tests::Draws;
 
 /// @ingroup pffc-tests
 /// @brief A node that notes what arrives.
-class SinkNode : public lossless::FabricNode
+class SinkNode : public lossless::tests::TestNode
 {
   public:
     SinkNode()
@@ -56,22 +57,6 @@ class SinkNode : public lossless::FabricNode
     {
         m_got.push_back(*frame);
         Take(frame);
-    }
-
-    void Inject(Frame* frame) override
-    {
-        CountMade(frame);
-        m_ports.front()->Enqueue(frame);
-    }
-
-    int64_t GetPipelineLatency() const override
-    {
-        return 0;
-    }
-
-    uint32_t GetLargestFrame() const override
-    {
-        return 1500;
     }
 
     std::vector<Frame> m_got; //!< frames in the order of arrival
