@@ -147,28 +147,52 @@ class Bfc : public lossless::FlowControl,
     static constexpr uint32_t FROM = 0;
     static constexpr uint32_t MARK = 2; //!< offset of the second
 
+    /// Read FROM or MARK of a frame.
     uint16_t ReadBytes(const lossless::SchemeBytes& bytes, uint32_t at) const;
+    /// Write FROM or MARK of a frame, the low byte first.
     void WriteBytes(lossless::Frame& frame, uint32_t at, uint16_t value) const;
+    /// What a flow is known by: a switch has FlowEntries entries a class, which flows may share.
     uint64_t KeyOf(uint8_t cls, uint32_t flow) const;
+    /// Does a flow keep its queue? Also for 2 (Hrtt + Interval) after its last frame has left.
     bool IsAssigned(const Entry& entry) const;
+    /// A queue for a flow: from a hashed one on, the first that is empty and not held back; else
+    /// the hashed one, which it shares.
     uint16_t PickQueue(uint8_t cls, uint64_t key) const;
+    /// Bytes that leave here in Hrtt of the ingress and Interval: a queue that holds its share of
+    /// them has enough to send until its resume is obeyed.
     int64_t GetThreshold(uint16_t ingress);
+    /// By what a message names what it pauses: the queue, from 0, or the flow.
     uint32_t NameOf(uint16_t place, uint32_t flow) const;
+    /// A filter, made when first used; one that counts can remove single names.
     NameFilter& FilterFor(NameFilter& filter, bool counts) const;
 
+    /// Pause upstream what a frame that has joined came from, if its queue holds too much.
     void Mark(lossless::Frame& frame, int64_t queueBytes);
+    /// A frame has left a queue, sent or taken: its mark, if it has one, ends.
     void Leave(uint16_t queue, lossless::Frame& frame);
+    /// A mark of a queue ends: resume, now or when ResumesPerHrtt allows.
     void Unmark(Bfc& ingress, uint8_t cls, uint32_t name, uint16_t queue);
+    /// Take one mark of a name back; the last one resumes it.
     void Clear(uint8_t cls, uint32_t name);
+    /// An Hrtt has passed: each queue may resume as many again.
     void ResumeWaiting();
+    /// Segments of the filter have changed: send them, at once if urgent, else at Interval.
     void Note(uint8_t cls, uint32_t segments, bool urgent);
+    /// Send the segments that have changed.
     void SendUnsent();
+    /// Send a segment as it is now.
     void Send(uint8_t cls, uint32_t segment);
+    /// Let Refresh come, if it is not pending.
     void StartRefresh();
+    /// Repeat what pauses something, and forget what the peer has not repeated.
     void Refresh();
+    /// End the pauses of segments not heard of for ROUNDS_TO_FORGET periods: a message was lost.
     void Forget(uint8_t cls);
+    /// The peer's filter has changed: hold back the queues that it pauses, release the others.
     void UpdateHeld(uint8_t cls);
+    /// The same for one queue; with Names Flows its head decides.
     void UpdateHeld(uint8_t cls, uint16_t place);
+    /// Look for something to send, after the current event.
     void Kick();
 
     // Attributes

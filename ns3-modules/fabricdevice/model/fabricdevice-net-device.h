@@ -172,13 +172,21 @@ class FabricNetDevice : public NetDevice,
     void DoDispose() override;
 
   private:
+    /// Set the attribute DscpMap.
     void SetDscpMap(std::string map);
+    /// Get the attribute DscpMap.
     std::string GetDscpMap() const;
+    /// The class of a packet, by ClassBy.
     uint8_t ClassOf(const Packet& packet, const PacketFields& fields) const;
+    /// The host of an address; a group is all nodes. @return false: nobody has it.
     bool FindHost(Mac48Address address, uint32_t* host) const;
+    /// The frame of a packet with its Ethernet header. Precondition: FindHost knows the address.
     lossless::Frame* MakeFrame(Ptr<Packet> packet, uint8_t cls) const;
+    /// Count and trace a packet that is dropped.
     void Drop(Ptr<const Packet> packet, DeviceDrop cause);
+    /// Hand a packet to the stack, in the context of its node; original: with its Ethernet header.
     void Deliver(Ptr<Packet> packet, Ptr<Packet> original, LinkHeader link);
+    /// The port sends a frame: trace it if it is a packet.
     void NoteTransmit(const lossless::Port& port, const lossless::Frame& frame);
 
     // Attributes

@@ -184,20 +184,34 @@ class Pffc : public lossless::FlowControl,
         std::size_t peakFlows{0};           //!< largest number of entries
     };
 
+    /// The key of a flow in the node's table: with the port, so that each counts its own bytes.
     uint64_t UsageKey(uint8_t cls, uint32_t flow) const;
+    /// The state of a PEQ upstream, from 1.
     Peq& PeqOf(uint8_t cls, uint32_t peq);
+    /// Const overload.
     const Peq& PeqOf(uint8_t cls, uint32_t peq) const;
 
+    /// Bytes of a flow have left: FBU and PBU fall, and PEQs that may be are resumed.
     void Subtract(uint8_t cls, uint32_t flow, uint32_t bytes);
+    /// The oldest of m_pending is due; each has an occurrence of its own.
     void SubtractDue();
+    /// Choose a PEQ for a flow, and note it. Of those with fewest flows the longest without any.
     uint8_t Assign(uint8_t cls, uint32_t flow);
+    /// Pause a PEQ if one of its flows is above and PBU has reached Xoff.
     void PauseIfDue(uint8_t cls, uint8_t peq);
+    /// Resume a PEQ if none of its flows is above and PBU is below Xon: they go back to the DEQ.
     void ResumeIfDue(uint8_t cls, uint8_t peq);
+    /// A PEQ has no flows any more; those without bytes are forgotten.
     void Disband(uint8_t cls, uint8_t peq);
+    /// Send which PEQs of a class are paused.
     void SendState(uint8_t cls);
+    /// Send which flows move into a PEQ, or back, FLOWS_PER_FRAME a frame.
     void SendFlows(uint16_t opcode, uint8_t cls, uint8_t peq, const uint32_t* flows, std::size_t n);
+    /// Number a message and send it: the peer takes none that was overtaken.
     void Send(Message& message);
+    /// Repeat the state and the flows of each class in use, and REPEATS_WHEN_IDLE times after it.
     void Refresh();
+    /// Let Refresh come, if it is not pending.
     void StartRefresh();
 
     // Attributes

@@ -133,25 +133,32 @@ class SfcCongestionPoint : public lossless::SwitchAgent,
         lossless::Frame data; //!< addresses of the frame that caused it
     };
 
+    /// A frame has joined a queue above the threshold: notify its source, if the filter lets it.
     void Congested(Queue& queue,
                    uint32_t number,
                    const lossless::Frame& frame,
                    int64_t octets,
                    uint64_t rate);
+    /// Does the filter let a message pass? One of FirstAndLast may be sent later.
     bool Passes(Queue& queue,
                 Told& told,
                 const lossless::Frame& frame,
                 const Message& message,
                 int64_t now);
+    /// Send a message, after the latency of this node.
     void Send(Told& told,
               uint64_t episode,
               const Message& message,
               const lossless::Frame& data,
               int64_t octets,
               int64_t now);
+    /// Let a message leave, in a frame to the source or through the proxy of this node.
     void Launch(const Message& message, const lossless::Frame& data);
+    /// The first message of the pipeline leaves.
     void LeavePipeline();
+    /// Has a source sent nothing more for LAST_GAP? Then send what was kept back of it.
     void LookForLast();
+    /// The state of an egress queue.
     Queue& QueueOf(const lossless::Port& egress, uint16_t queue);
 
     // Attributes
