@@ -36,7 +36,7 @@ FEATURES = (
     _feature("networks from files", 340, "network/file.py"),
     _feature("files of other tools", 3_755, "readers cli/bring.py"),
     _feature("runs for other tools", 580, "writers cli/export.py"),
-    _feature("traffic", 2_840, "traffic"),
+    _feature("traffic", 2_850, "traffic"),
     _feature("kinds of one's own, and add-ons", 325, "kinds.py base/doors.py addons/__init__.py"),
     _feature("messages, units, paths, trust, ends of processes", 2_680, "base"),
     _feature("a run", 1_110, "run"),
@@ -46,13 +46,13 @@ FEATURES = (
     _feature("metrics", 2_130, "metrics"),
     _feature(
         "lost time and the load of links",
-        1_655,
+        1_660,
         "metrics/chain.py metrics/crossings.py metrics/losses.py metrics/loads.py "
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
     _feature("figures", 4_070, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_450, "report"),
+    _feature("reports: expectations, answer, page", 3_460, "report"),
     _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
@@ -78,7 +78,7 @@ FEATURES = (
     ),
     _feature("the command line", 1_150, "cli __main__.py"),
     _feature("the deadlock laboratory", 5_500, "addons/lab"),
-    _feature("jobs of ranks", 5_305, "addons/jobs"),
+    _feature("jobs of ranks", 5_380, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""
 

@@ -47,13 +47,15 @@ class Lost:
 class Chain:
     """The critical chain of an entry, to its last arrival or the end of the run.
 
-    time: from the `start` of the entry to there [ps]. unfinished: a flow of the entry did not end;
+    time: from the `start` of the entry to there [ps]. computed: how long it computes behind that.
+    unfinished: a flow of the entry did not end;
     the chain then leads to one that was under way at the end of the run.
     """
 
     steps: tuple[Lost, ...]
     time: int = 0
     unfinished: bool = False
+    computed: int = 0
 
 
 def lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
@@ -92,6 +94,7 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
         left = np.where(missing & (starts >= 0), ideal - alone, -1)
         last = int(np.argmax(left)) if left.max() >= 0 else last
         ends, ideal = np.where(missing, run.end_ps, ends), alone
+    done = [] if missing.any() else entry.computations(run.network, run.seed, number, ends)
     drawn = Drawn(run.seed, number, run.setting.run.duration)
     steps = chain_of(entry, run.network, drawn, starts, ends, last)
     tables = None
@@ -119,6 +122,7 @@ def _lost_of(run: RunTables, label: str, network: bool) -> Chain | None:
         ),
         int(ends[last]) - entry.start,
         bool(missing.any()),
+        max([0, *(end - int(ends[last]) for *_, end in done)]),
     )
 
 

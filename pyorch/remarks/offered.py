@@ -1,4 +1,4 @@
-"""The mean load that traffic offers to the links, where it is more than they carry."""
+"""The mean load that traffic offers, where links carry less, and doubtful keys of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ MOST_SCENES, MOST_HOSTS = 30, 2000
 """Maximum number of different traffics, and of hosts, for which loads are computed."""
 _EXACT = 1 + 1e-9
 """Load that counts as full: rounding adds less."""
+
+
+def of_doubtful_keys(cases: Cases) -> Iterator[Found]:
+    """Keys of traffic that have no effect, or contradict the network."""
+    for case in cases.every:
+        for number, entry in enumerate(case.setting.traffic):
+            for key, why in entry.doubts(case.network):
+                what = f"{key!r} of traffic {label_of(entry, number)!r}: {why}"
+                yield Found(("doubtful", number, key), case, what, "change it, or leave it out")
 
 
 def of_offered_loads(cases: Cases) -> Iterator[Found]:

@@ -49,7 +49,7 @@ def _of_cases(cases: Cases) -> Iterator[Found]:
     from pyorch.remarks.classes import of_classes  # these load numpy
     from pyorch.remarks.feedback import of_feedback
     from pyorch.remarks.line_rates import of_line_rates
-    from pyorch.remarks.offered import of_offered_loads
+    from pyorch.remarks.offered import of_doubtful_keys, of_offered_loads
     from pyorch.remarks.round_trips import of_round_trips
 
     yield from of_round_trips(cases)
@@ -57,6 +57,7 @@ def _of_cases(cases: Cases) -> Iterator[Found]:
     yield from of_line_rates(cases)
     yield from of_feedback(cases)
     yield from of_offered_loads(cases)
+    yield from of_doubtful_keys(cases)
 
 
 def _hides(experiment: Experiment, paths: Paths) -> Iterator[Remark]:

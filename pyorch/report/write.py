@@ -24,6 +24,7 @@ from pyorch.report.embed import packed
 from pyorch.report.expect import AGREES, DIFFERS, ExpectModel, Result, agreed_metrics, judge
 from pyorch.report.figures import MODELS, FigureError, FigureModel
 from pyorch.report.page import DrawnFigure, FailedRun, Page, render
+from pyorch.report.quantities import show
 from pyorch.report.record import Told
 from pyorch.report.runs import RUNS_FILE, digest_of, machines, runs_table
 from pyorch.report.setting import Setting, setting
@@ -114,8 +115,18 @@ def write_report(
         files=(index, *files),
         expectations=tuple(results),
         figure_errors=tuple(f"{f.name}: {f.error}" for f in figures if f.error),
-        compared=tuple(page.comparison.in_short()) if page.comparison else (),
+        compared=tuple(page.comparison.in_short() if page.comparison else _of_one_run(data)),
     )
+
+
+def _of_one_run(data: ReportData) -> list[str]:
+    """The metrics of a single run, a line each."""
+    if len(data.runs) != 1:
+        return []
+    (run,) = data.runs.to_dict("records")
+    names = [name for metric in data.metrics for name in metric.outputs()]
+    known = {name: run[name] for name in names if isinstance(run.get(name), int | float)}
+    return [f"{name}: {show(value, data.unit(name))}" for name, value in known.items()]
 
 
 def _for_paper(command: str) -> str:

@@ -8,7 +8,7 @@ seed gives the same flows under every scheme.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -459,6 +459,13 @@ class TrafficTable(Kind):
         number: of the entry. ends: of its flows [ps], -1: never. Canonical entries only.
         """
         return ()
+
+    def doubts(self, network: Topology) -> Iterator[tuple[str, str]]:
+        """Yield keys that have no effect, or contradict the network, and why. Canonical only."""
+        if self.connection == "pair" and self.split == "all" and self.queue_pairs == 1:
+            yield "split", "'all' divides nothing with one queue pair"
+        if self.link != "hash" and not network.several:
+            yield "link", "every host has one link"
 
     @classmethod
     def shown(cls, entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -279,6 +279,13 @@ def test_a_collective_waits_for_what_its_ranks_received_before() -> None:
             "job.json: collective[0].after: collectives wait for each other in a cycle",
         ),
         (
+            {"after": ["swap", "swap"]},
+            (
+                "job.json: collective[0].after: a collective is listed twice\n"
+                "    allowed: each name once"
+            ),
+        ),
+        (
             {"after": ["swop"]},
             (
                 "job.json: collective[0].after: unknown collective 'swop'\n"

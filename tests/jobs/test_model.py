@@ -93,6 +93,9 @@ def test_what_does_not_fit_is_said() -> None:
         ({"data": 4, "experts": 3}, "divides 'data'"),
         ({"tensor": 8, "data": 4}, "32 ranks (tensor x data x pipeline) on 16 hosts"),
         ({"data": 4, "experts": 2, "active_experts": 3}, "traffic[0].active_experts: 3 of 2"),
+        ({"data": 2, "active_experts": 2}, "traffic[0].active_experts: of a mixture"),
+        ({"tensor": 3}, "traffic[0].tensor: 512 in 3 parts"),
+        ({"data": 2, "training": False}, "traffic[0]: no rank sends anything"),
         ({}, "traffic[0].data: a single rank"),
         ({"data": 2, "flops": 1e-300}, "traffic[0].flops: a rank computes for inf s"),
         ({"data": 2, "flops": 1e-3}, "traffic[0].flops: a rank computes for"),
@@ -101,7 +104,7 @@ def test_what_does_not_fit_is_said() -> None:
             {"data": 6, "algorithms": {"all_reduce": "halving_doubling"}},
             "traffic[0].data: all_reduce by halving_doubling of 6 ranks",
         ),
-        ({"tensor": 8, "hidden": 1, "sequence": 1, "element": 1}, "traffic[0].tensor: all_reduce"),
+        ({"data": 16, "hidden": 1, "element": 1}, "traffic[0].data: all_reduce"),
         ({"algorithms": {"all_reduce": "rng"}}, "unknown algorithm of all_reduce 'rng'"),
     ):
         _, problems = resolve(MODEL | keys, STAR)

@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pyorch.addons.jobs import kinds as _kinds  # noqa: F401 (registers the kind)
-from pyorch.addons.jobs.workload_kind import groups_of, read
+from pyorch.addons.jobs.workload_kind import groups_of, nodes_of, read
 from pyorch.base.errors import UserError
 from tests.cli.test_end_to_end import run
 from tests.jobs.test_slices import across
@@ -80,6 +81,8 @@ def test_collectives_of_each_group_are_made(tmp_path: Path) -> None:
         ("REDUCESCATTER", "BROADCAST", "line 3: collective 'BROADCAST'"),
         (" 100\nblock", "\nblock", "line 3: 11 words"),
         ("250000", "x", "line 4: 'x' ns"),
+        ("NONE 0 100", "NONE 0 x", "line 4: 'x' ns"),
+        ("ga: 1", "pp: 1", "line 1: pp appears twice"),
     ],
 )
 def test_what_is_not_read_is_said(old: str, new: str, told: str) -> None:
@@ -177,11 +180,52 @@ file = "w.txt"
 name = "whole"
 kind = "job_time"
 traffic = "job"
+[[trace]]
+each = [{ table = "pause_tree" }, { table = "flow_link" }]
+[[figure]]
+name = "costs"
+kind = "lost"
+traffic = "job"
+costs = true
 """
     done, results = run(tmp_path, text)
     assert done.returncode == 0, done.stdout + done.stderr
     (file,) = results.rglob("runs.parquet")
     (whole,) = pd.read_parquet(file).whole
-    computed = 1_000 + 250_000_000 + 1_000 + 300_000_000 + 1_000  # ps; a 1 after the sum began
+    computed = 1 + 250_000 + 300_000 + 1 + 1 + 1  # ns; the sum of gradients begins after the last
+    updates = 3 * 100  # of each collective
     rings = 2 * 6 * across(15_000) + 3 * across(10_000)
-    assert whole == pytest.approx(computed + rings, abs=15 * ACK + 5_000)
+    assert whole == pytest.approx((computed + updates) * 1000 + rings, abs=15 * ACK + 5_000)
+    assert f"whole: {whole / 1e6:.4g} \u00b5s" in done.stdout
+    (file,) = results.rglob("costs.csv")
+    costs = pd.read_csv(file)
+    assert costs["lost_ps"].sum() == pytest.approx(whole, abs=len(costs))  # the last update, too
+    assert costs.query("cause == 'computing'")["lost_ps"].sum() == (computed + updates) * 1000
+
+
+@pytest.mark.parametrize("word", ["ALLGATHER", "REDUCESCATTER", "ALLTOALL"])
+def test_sizes_are_those_of_whole_buffers(word: str, tmp_path: Path) -> None:
+    """In a group of four each rank sends three quarters, of what an all-gather ends with, too."""
+    text = (HEAD + TAIL + "1\nx -1 1 NONE 0 1 NONE 0 1 REDUCESCATTER 40000 0\n").replace(
+        "REDUCESCATTER", word
+    )
+    (tmp_path / "w.txt").write_text(text)
+    form: Any = resolve({"kind": "workload", "file": "w.txt"}, STAR, tmp_path)[0]
+    assert form.generate(STAR, np.random.default_rng(1), 10**12).sizes.sum() == 16 * 30_000
+
+
+def test_what_waits_for_what_is_as_in_simai() -> None:
+    """Input gradients before weight gradients, for whose collectives nothing waits."""
+    text = HEAD + TAIL + ROWS.replace(" 1 NONE 0 100", " 7 ALLREDUCE 8000 100")
+    names = {"tensor": "tensor 0", "gradients": "gradients 0"}
+    nodes = nodes_of(read(text, "w.txt"), names, "w.txt")
+    of = {node.name: node for node in nodes if node.name}
+    done = next(node.id for node in nodes if node.after == (of["backward tensor"].id,))
+    (weights,) = (node for node in nodes if node.duration == 0.007)
+    assert weights.after == (done,)  # of the last row: after its input gradient's collective
+    rest = [node for node in nodes if node.name == "weights gradients"]
+    assert rest[0].after == (weights.id,)
+    (update,) = (node for node in nodes if node.after == (rest[0].id,))
+    assert update.attributes["is_cpu_op"]  # aside: computations go in the order of the nodes
+    (inputs,) = (node for node in nodes if node.after == (weights.id,) and not node.name)
+    assert inputs.duration == 0.001  # of the row before: it waits for no sum of gradients

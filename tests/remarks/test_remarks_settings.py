@@ -502,3 +502,12 @@ def test_a_chain_in_which_one_takes_the_frames_of_another_is_refused(
         said(paths, flow_control=chain)
     without = [name for name in chain if name != "credit"]
     said(paths, flow_control=without, buffer={"size": "64MB"})
+
+
+def test_keys_of_traffic_without_effect(paths: Paths) -> None:
+    """With the entry, and what to do."""
+    entry = Messages(messages=[{"src": "h0", "dst": "h1", "size": "10KB"}], connection="pair")
+    told = "warning:    in the run: 'split' of traffic 'messages-0': 'all' divides nothing"
+    for queue_pairs, times in ((1, 1), (2, 0)):
+        traffic = entry.model_copy(update={"split": "all", "queue_pairs": queue_pairs})
+        assert len(about(said(paths, traffic=traffic), told)) == times

@@ -18,7 +18,7 @@ from pyorch.traffic import base as traffic
 from pyorch.traffic.connections import Use, connect, source_port_of, source_ports
 from tests.cli.test_end_to_end import run
 from tests.strategies import network
-from tests.traffic.test_traffic import WORKLOADS
+from tests.traffic.test_traffic import WORKLOADS, resolve
 
 STAR = network(kind="star", hosts=4)
 SERVERS = network(
@@ -187,3 +187,46 @@ def test_what_cannot_be_is_said() -> None:
         assert 'connection = "pair"' in told
     assert 'connection = "message"' in problems_of(entry | {"on": "1us", "off": "1us"})
     assert "128" in problems_of(entry | {"queue_pairs": 129})
+
+
+LATE = {"stragglers": [{"hosts": ["h3"], "slowdown": 2}]}
+CALC = """num_ranks 2
+rank 0 {
+a: calc 5
+b: send 9b to 1 tag 1
+}
+rank 1 {
+a: recv 9b from 0 tag 1
+}
+"""
+
+
+TRACE = {"kind": "goal", "schedule": CALC}
+
+
+@pytest.mark.parametrize(
+    ("change", "phase", "doubted"),
+    [
+        ({}, {}, []),
+        ({"split": "all"}, {}, ["split"]),
+        ({"split": "all", "queue_pairs": 2}, {}, []),
+        ({"link": "rail"}, {}, ["link"]),
+        (LATE, {}, ["stragglers"]),
+        (LATE, {"delay": "1us"}, []),
+        (LATE | {"hosts": ["h4..h7"]}, {"delay": "1us"}, ["stragglers"]),
+        ({}, {"algorithm": "hierarchical", "local": 2}, []),
+        ({}, {"algorithm": "hierarchical", "local": 4}, ["collectives.ring.local"]),
+        ({"placement": "random"}, {"algorithm": "hierarchical", "local": 4}, []),
+        (LATE | TRACE, {}, ["stragglers"]),
+        (LATE | TRACE | {"hosts": ["h3..h6"]}, {}, []),
+    ],
+)
+def test_keys_without_effect_are_doubted(
+    change: dict[str, Any], phase: dict[str, Any], doubted: list[str]
+) -> None:
+    """Those of connections, of late hosts, and of servers that the topology has otherwise."""
+    entry = change if "kind" in change else {"kind": "collective", "collectives": [RING | phase]}
+    form: Any
+    form, problems = resolve(entry | change, SERVERS)
+    assert form is not None, problems
+    assert [key for key, _ in form.doubts(SERVERS)] == doubted

@@ -114,7 +114,7 @@ class Reading:
     are not in the file. control: the nodes' dependencies have ctrl_deps among them. chain_streams:
     what runs on a stream of a device waits for what ran on it before. flops: floating-point
     operations per second, memory_rate: bytes per second, which decide how long a computation of
-    `num_ops` takes; None: its duration.
+    `num_ops` takes; None: its duration. gathered: the size of an all-gather is that of its result.
     """
 
     groups: Mapping[str, Sequence[int]] | None = None
@@ -125,6 +125,7 @@ class Reading:
     chain_streams: bool = False
     flops: float | None = None
     memory_rate: float | None = None
+    gathered: bool = False
 
 
 @goal.uncollected()
@@ -491,7 +492,8 @@ class _Schedule:
         name = self.reading.algorithms.get(operation) or collectives.names_of(operation)[0]
         algorithm = collectives.ALGORITHMS[operation, name]
         # a trace counts what a rank contributes, an all-gather here what it receives
-        factor = len(members) if operation == "all_gather" else 1
+        contributed = operation == "all_gather" and not self.reading.gathered
+        factor = len(members) if contributed else 1
         call = collectives.Call(len(members), one.size * factor)
         if (needed := algorithm.refuses(call)) is not None:
             what = f"{operation} by {name} of {len(members)} ranks"

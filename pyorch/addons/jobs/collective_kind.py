@@ -256,6 +256,9 @@ class Collective(RankedTable):
         ]
         phases = [phase for phase in resolved if phase is not None]
         _check_phases(job, key, check)
+        if all(phase.hosts for phase in job.collective):
+            for one in self.model_fields_set & {"hosts", "placement"}:
+                check.add(one, "each collective names its own hosts", f"no {one!r}")
         if len(check.findings.problems) > before:
             return None
         number = job.repeat * sum(phase.count(len(phase.hosts or hosts)) for phase in phases)
@@ -281,6 +284,24 @@ class Collective(RankedTable):
         return self.repeat * sum(
             phase.count(len(phase.hosts or self.hosts or ())) for phase in phases
         )
+
+    @override
+    def doubts(self, network: Topology) -> Iterator[tuple[str, str]]:
+        yield from super().doubts(network)
+        for phase in self.collectives or ():
+            if phase.local is None or (self.placement == "random" and not phase.hosts):
+                continue
+            listed = self.place(network, np.random.default_rng(0))
+            nodes = node_numbers(phase.hosts, network) if phase.hosts else listed
+            there = _local(network.servers[_groups(phase, nodes)])
+            if there not in (None, phase.local):
+                why = f"{phase.local}, but {there} ranks share a server"
+                yield f"collectives.{phase.name}.local", why
+
+    @override
+    def computing(self, network: Topology) -> set[str]:
+        timed = [phase for phase in self.collectives or () if phase.delay or phase.step_delay]
+        return {name for phase in timed for name in phase.hosts or self.hosts or ()}
 
     @override
     def part_names(self) -> Sequence[str]:
@@ -495,6 +516,8 @@ def _check_phases(job: Job, key: str, check: Check) -> None:
             if name not in known:
                 place = (*check.path, key, str(number), "after")
                 check.findings.unknown(place, "collective", name, known)
+        if len(set(phase.after)) < len(phase.after):
+            check.add(f"{key}.{number}.after", "a collective is listed twice", "each name once")
     after = [[known[name] for name in phase.after if name in known] for phase in job.collective]
     circle = first_in_circle(after)
     if circle is not None:

@@ -111,6 +111,8 @@ class Goal(RankedTable):
         if len(hosts) < found.ranks:
             what = f"{found.ranks} ranks on {len(hosts)} {self.ranks}"
             check.add("hosts", what, f"a {self.ranks[:-1]} for each rank")
+        if not found.matches:
+            check.add("", "no rank sends anything", "a message from one to another")
         if self.ranks == "servers" and self.placement == "by_rail":
             check.add("placement", "a rank that is a server has a host on every rail", "'listed'")
         _tell(check, self.file or "schedule", self._wrong_nics(found, network.server_size))
@@ -161,6 +163,15 @@ class Goal(RankedTable):
     @override
     def count(self, network: Topology, duration_ps: int) -> float:
         return len(_schedule(self.schedule or "").matches)
+
+    @override
+    def computing(self, network: Topology) -> set[str]:
+        operations = _schedule(self.schedule or "").operations
+        ranks = {one.rank for one in operations if one.kind == "calc" and one.size}
+        if self.placement is not None:
+            return set(self.hosts or ()) if ranks else set()
+        hosts = self.hosts_of_ranks(network, np.random.default_rng(0))
+        return {network.names[node] for node in hosts[sorted(ranks)].ravel().tolist()}
 
     @override
     def generate(self, network: Topology, random: np.random.Generator, duration_ps: int) -> Block:

@@ -110,6 +110,11 @@ class Transformer(ScheduledTable):
         if 1 < self.experts < self.active_experts:
             what = f"{self.active_experts} of {self.experts} experts"
             check.add("active_experts", what, f"at most {self.experts}")
+        if self.model_fields_set & {"experts", "active_experts"} == {"active_experts"}:
+            check.add("active_experts", "of a mixture of experts", None, "give 'experts', too")
+        if self.hidden % self.tensor:
+            what = f"{self.hidden} in {self.tensor} parts"
+            check.add("tensor", what, "a number that divides 'hidden'")
         if self.data % self.experts:
             what = f"{self.experts} of {self.data} ranks"
             check.add("experts", what, "a number that divides 'data'")

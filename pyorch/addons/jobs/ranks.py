@@ -5,7 +5,7 @@ A rank is one process of a job; it has a number from 0 and is placed on a host.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -61,7 +61,23 @@ class RankedTable(TrafficTable):
             slow.append(one.model_copy(update={"hosts": named or one.hosts}))
             if named is None:
                 hosts = None
+        names = [name for one in slow for name in one.hosts]
+        if len(set(names)) < len(names):
+            check.add("stragglers", "a host is listed twice", "each host once")
+            hosts = None
         return None if hosts is None else {"hosts": hosts, "stragglers": slow or None}
+
+    def computing(self, network: Topology) -> set[str]:
+        """Return the hosts whose computations take time. Canonical entries only."""
+        raise NotImplementedError
+
+    @override
+    def doubts(self, network: Topology) -> Iterator[tuple[str, str]]:
+        yield from super().doubts(network)
+        slow = [name for one in self.stragglers or () for name in one.hosts]
+        busy = self.computing(network) if slow else set()
+        if others := [name for name in slow if name not in busy]:
+            yield "stragglers", f"{others[0]} computes nothing"
 
     @override
     def on_time(self) -> TrafficTable:

@@ -33,7 +33,7 @@ NOTE = (
     "that computed longer. Collisions and sharing are estimates."
 )
 
-ALL = "Messages take their ideal times; all lines add up to the time until the last arrival."
+ALL = "Messages take their ideal times; all lines add up to the job's time."
 
 COST = {
     "pauses": "Pauses that began at {}",
@@ -202,6 +202,7 @@ def _parts(run: RunTables, chain: Chain) -> Iterator[Loss]:
         lost = sum(one.losses.pauses.values()) + sum(one.losses.collisions.values())
         yield Loss("messages", "", one.collective, one.took - lost - one.losses.sharing)
         yield Loss("computing", "", "", float(one.computed - one.late))
+    yield Loss("computing", "", "", float(chain.computed))
 
 
 def _most_first(found: Iterable[Sequence[Loss]]) -> list[Line]:
