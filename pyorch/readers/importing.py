@@ -225,6 +225,8 @@ def _job(found: _Found) -> Job | None:
     kind = door.format_of(file.name, "job") or ""
     job: Job = door.reader(kind, "job")(file, file.name, found.files.get("groups"))
     found.assumed += job.assumed
+    if "flops" in job.entry and "flops" not in found.settings.job:
+        found.assumed.append(f"a rank does {job.entry['flops']:g} operations per second")
     if job.entry["kind"] != "goal":
         found.assumed.append(_SHARED)
     if "network" not in found.files and found.settings.network is None:

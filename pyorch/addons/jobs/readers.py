@@ -89,9 +89,7 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
         "ignore_missing": (
             True, missing, "dependencies on nodes that are not in the file are left out"
         ),
-        "flops": (
-            FLOPS, not timed, f"a rank does {FLOPS:g} operations per second, unless a system says"
-        ),
+        "flops": (FLOPS, not timed, ""),
         "ignore": (
             ["pg_name"], everybody,
             "ranks of process groups are not known: all ranks join each collective",
@@ -99,7 +97,7 @@ def _chakra(file: Path, label: str, groups: Path | None) -> Job:
     }  # fmt: skip
     used = {key: of for key, of in said.items() if of[1]}
     entry = {"kind": "chakra", **{key: value for key, (value, *_) in used.items()}}
-    assumed = [told for *_, told in used.values()]
+    assumed = [told for *_, told in used.values() if told]
     return Job(file.with_name(match[1]), entry, len(traces) * copies, 1, assumed)
 
 

@@ -10,8 +10,8 @@ what is made of it leaves, or, if nothing is, when it arrives.
 From NCCL 2.30 (src/device, src/enqueue.cc, src/transport/net_ib): connections have 8 slots of
 512 KiB; a slice of a ring is 2 slots and a chunk 2 slices, elsewhere both are a slot; a slice has
 at least 1/32 of its nominal size. Protocol LL has slots of 64 KiB, half of it flags, LL128 of
-614,400 B, 16 for each 15 of data; both have slices of a slot and chunks of a slice. The size of a
-clear-to-send message is recalled, not verified.
+614,400 B, 16 for each 15 of data; both have slices of a slot and chunks of a slice. What clears to
+send is one ncclIbSendFifo, of 64 B, for each receive.
 Ours: parts of a buffer differ by a byte at most, where NCCL rounds up to 16 bytes.
 
 Throughput of a channel between two ranks: the least of the link's and in_flight x slice / (a(slice)
