@@ -19,6 +19,8 @@ FLOWS = {"h3": "f0", "h1": "f2", "h2": "f3", "server": "f1, to the server"}
 TITLES = {
     "Break": "Broken",
     "BreakAndTreat": "Broken, trigger treated",
+    "BreakAndIgnore": "Broken, the server's pauses ignored",
+    "Reroute": "Rerouted, without another path",
     "Watchdog": "Watchdog, with a hundredth of SONiC's times",
     "Controller": "Controller that polls every 2 ms",
 }

@@ -278,8 +278,12 @@ def test_another_scheme_and_what_cannot_fail_are_no_evidence() -> None:
             PUBLISHED.model_dump() | {"claim": [claim.model_dump() | keys], "number": []}
         )
         (row,) = make_rows(other, [study])
-        verdicts.append((row.verdict, row.found.judged))
-    assert verdicts == [(PARTLY, (0, 1, 2)), (PARTLY, (0, 2)), (REFUTED, (0,))]
+        verdicts.append((row.verdict, row.found.judged, row.ours))
+    assert verdicts == [
+        (PARTLY, (0, 1, 2), "75 to 90 KB (3 settings, 1 run each)"),
+        (PARTLY, (0, 2), "75 to 90 KB (2 settings, 1 run each)"),
+        (REFUTED, (0,), "90 KB (1 run)"),
+    ]
 
 
 def test_of_several_things_that_a_setting_is_judged_by_one_that_holds_is_a_part() -> None:

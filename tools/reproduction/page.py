@@ -234,10 +234,11 @@ def _evidence(base: Row, study: Study, number: int, expect: ExpectModel, claim: 
     if study.results is None:
         return replace(row, verdict=NOT_RUN, why=expect.why)
     result = study.results[number]
-    ours = result.measured() + study.note
     if not expect.comparable:
-        return replace(row, ours=ours, why=expect.why)
+        return replace(row, ours=result.measured() + study.note, why=expect.why)
     cells = [cell for cell in result.cells if claim.covers(study.name, expect.metric, cell.setting)]
+    result = replace(result, cells=tuple(cells))  # ours are the settings that count, no others
+    ours = result.measured() + study.note
     found = evidence_of(cells, study.points, claim.worst_over)
     verdict = found.verdict if found.judged else NOT_RUN
     why = expect.why if verdict != HOLDS else ""
