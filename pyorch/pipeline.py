@@ -106,6 +106,7 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
     known = record.recall_report(key, folder)
     with telling(folder, RESULTS_HINT, only=STORAGE_ERRORS):
         if known is None:
+            from pyorch.remarks import of_overloads
             from pyorch.report.runs import RUNS_FILE
             from pyorch.report.style import load_quickly
             from pyorch.report.write import write_report
@@ -116,6 +117,7 @@ def report_of(plan: Plan, command: str, paper: bool = False) -> Told:
                 fingerprint=fingerprint,
                 command=command,
                 paper=paper,
+                overloads=of_overloads(plan.experiment, plan.specs),
             )
             known = result.told()
             more = (store.table_file, folder / RUNS_FILE, folder / gallery.SUMMARY)

@@ -52,15 +52,15 @@ FEATURES = (
         "report/figures/loadmap.py",
     ),
     _feature("figures", 4_070, "report/figures report/style.py report/select.py report/layout.py"),
-    _feature("reports: expectations, answer, page", 3_460, "report"),
-    _feature("a plan and its picture", 505, "report/planned.py cli/show.py"),
+    _feature("reports: expectations, answer, page", 3_520, "report"),
+    _feature("a plan and its picture", 515, "report/planned.py cli/show.py"),
     _feature(
         "warnings and remarks",
-        3_410,
+        3_450,
         "remarks setting/dependency.py setting/tagger.py setting/telemetry.py network/cycles.py "
         "network/failing.py",
     ),
-    _feature("explain", 2_430, "explain cli/explain.py"),
+    _feature("explain", 2_480, "explain cli/explain.py"),
     _feature("size", 1_445, "sizing cli/size.py"),
     _feature("schemes, and the schema of files", 675, "catalogue cli/schemes.py"),
     _feature(
@@ -77,7 +77,7 @@ FEATURES = (
         "__init__.py study.py pipeline.py notebook.py run/byhand.py run/callbacks.py",
     ),
     _feature("the command line", 1_150, "cli __main__.py"),
-    _feature("the deadlock laboratory", 5_500, "addons/lab"),
+    _feature("the deadlock laboratory", 5_530, "addons/lab"),
     _feature("jobs of ranks", 5_380, "addons/jobs"),
 )
 """Every feature; a file belongs to the one that names it, or else the nearest folder above it."""

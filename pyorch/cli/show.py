@@ -56,7 +56,7 @@ def show(
     _print_cycles(plan.specs, details)
     if not details:
         _print_messages(plan.specs[0])
-    _print_demand(plan)
+    _print_demand(plan, any(remark.startswith("offered:") for remark in remarks))
     if details:
         _print_settings(plan)
     if picture is not None:
@@ -68,17 +68,21 @@ def show(
     return OK
 
 
-def _print_demand(plan: Plan) -> None:
-    """Print what the flows ask of the links, and the runs of this machine."""
+def _print_demand(plan: Plan, overloaded: bool) -> None:
+    """Print what the flows ask of the links, and the runs of this machine.
+
+    overloaded: it has been said that a link gets too much on average.
+    """
     from pyorch.remarks.demand import cost_text, demands, speed_here
 
     found = demands(plan.experiment, plan.specs)
     if not found:
         return
     most = max((demand for demand, _ in found), key=lambda demand: demand.highest)
-    if most.tiers:
-        told = f"{most.flows:,} flows, {rounded_bytes(int(most.payload))}"
-        print(shown(f"\noffered by {told}: {most.told}"))
+    told = f"{most.flows:,} flows, {rounded_bytes(int(most.payload))}"
+    print(shown(f"\noffered by {told}: {most.told or 'they wait for each other, not for a time'}"))
+    if most.highest > 1 and not overloaded:
+        print("above 100 %: so many flows were drawn here; queues there last until the run's end")
     speed, figures = speed_here(plan.store.paths.results), len(plan.experiment.figures)
     cost = cost_text(found, len(plan.missing), speed, figures)
     print(shown(f"cost: {cost}"))

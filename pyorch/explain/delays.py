@@ -12,9 +12,12 @@ before it, back to the message's start.
 
 from __future__ import annotations
 
+import gc
+import itertools
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -74,6 +77,8 @@ Integers = npt.NDArray[np.int64]
 Packet = tuple[int, int]
 """A queue pair and the number of a packet."""
 MOST_PSN = 1 << 62
+PARTS = 4
+"""Of the frames, after each of which it is said how far it is."""
 
 
 @dataclass
@@ -119,21 +124,32 @@ class Delay:
         return self.ideal - self.own if self.finished and self.ideal >= 0 else 0
 
 
-def delays_of(run: RunTables, types: Catalogue) -> list[Delay]:
-    """Return the delay of every flow that started. The run needs TABLES of all its ports."""
-    return list(_Frames(run, types).delays())
+def delays_of(
+    run: RunTables, types: Catalogue, tell: Callable[[str], object] = lambda _: None
+) -> list[Delay]:
+    """Return the delay of every flow that started. The run needs TABLES of all its ports.
+
+    tell: called with a line from time to time.
+    """
+    frames = _Frames(run, types)
+    gc.disable()  # millions of rows live for a moment, and none is in a circle
+    try:
+        return list(frames.delays(tell))
+    finally:
+        gc.enable()
 
 
 class _Port:
     """The frames of an egress in their order: when each began and ended, and of which kind."""
 
     def __init__(self, begin: Integers, end: Integers, data: npt.NDArray[np.bool_]) -> None:
-        self.begin: list[int] = begin.tolist()
-        self.end: list[int] = end.tolist()
-        self.busy: list[list[int]] = [
-            [0, *np.cumsum(np.where(chosen, end - begin, 0)).tolist()] for chosen in (data, ~data)
+        # arrays, since each full garbage collection passes over every item of a list
+        self.begin, self.end = _packed(begin), _packed(end)
+        self.busy = [
+            _packed(np.cumsum(np.r_[0, np.where(chosen, end - begin, 0)]))
+            for chosen in (data, ~data)
         ]
-        self.data: list[bool] = data.tolist()
+        self.data = data.tobytes()
 
     def taken(self, since: int, until: int) -> tuple[int, int]:
         """Return the time in an interval that frames of data took, and that others took."""
@@ -147,7 +163,7 @@ class _Port:
     def begins_data(self, time: int) -> bool:
         """Whether a frame of data began then."""
         at = bisect_left(self.begin, time)
-        return at < len(self.begin) and self.begin[at] == time and self.data[at]
+        return at < len(self.begin) and self.begin[at] == time and bool(self.data[at])
 
     def idle(self, since: int, until: int) -> Iterator[tuple[int, int]]:
         """The intervals in between in which nothing was sent."""
@@ -292,7 +308,7 @@ class _Frames:
 
     @cached_property
     def pauses(self) -> dict[tuple[int, int, int], list[tuple[int, int]]]:
-        """Start and end of each pause that the peer sent, by node, peer and class.
+        """Start of each pause that the peer sent, and the last end so far; by node, peer and class.
 
         An egress that misses credit has an item, too.
         """
@@ -305,6 +321,9 @@ class _Frames:
                 found[(*self.network.reverse((node, peer)), cls)].append((start, end))
             else:
                 found[node, peer, cls] += ()
+        for some in found.values():
+            some.sort()
+            some[:] = itertools.accumulate(some, lambda one, two: (two[0], max(one[1], two[1])))
         return found
 
     @cached_property
@@ -342,7 +361,10 @@ class _Frames:
             return True
         node, peer, _ = egress
         sent = self.pauses.get(egress)
-        if sent is None or any(low <= start < high for low, high in sent):
+        if sent is None:
+            return False
+        before = bisect_right(sent, (start, MOST_PSN))
+        if before and start < sent[before - 1][1]:
             return False
         port = self.ports.get((node, peer))
         return port is not None and port.begins_data(start)
@@ -357,10 +379,11 @@ class _Frames:
             found[flow, node].append(time)
         return found
 
-    def delays(self) -> Iterator[Delay]:
-        """Of every flow that started, in the order of their numbers."""
+    def delays(self, tell: Callable[[str], object]) -> Iterator[Delay]:
+        """Of every flow that started, in the order of their numbers. tell: how far it is."""
         columns = [self.flow[name].tolist() for name in OF_FLOW[:-1]]
-        mine = np.isin(self.rows["kind"], (DATA, ACK, NACK))
+        kind, answered = self.rows["kind"], self.is_host[self.rows["peer"]]
+        mine = (kind == DATA) | (np.isin(kind, (ACK, NACK)) & answered)
         by_pair = np.flatnonzero(mine)[np.argsort(self.rows["flow"][mine], kind="stable")]
         pairs = self.rows["flow"][by_pair]
         pieces = self._pieces()
@@ -374,11 +397,15 @@ class _Frames:
             if 0 <= start < self.run.end_ps
             for end in [finish if finish >= 0 else self.run.end_ps]
         }
+        done, step = 0, max(1, len(by_pair) // PARTS)
         for queue_pair, flows in groups.items():
             carrying = {piece.queue_pair for some in flows.values() for piece in some}
             cuts = (np.searchsorted(pairs, [one, one + 1]) for one in carrying)
             rows = np.sort(np.concatenate([by_pair[low:high] for low, high in cuts]))
             sent = _Sent(self, flows, rows)
+            done, before = done + len(rows), done
+            if before // step < done // step < PARTS:
+                tell(f"followed the flows of {100 * done // len(by_pair)}% of the frames")
             for flow in flows:
                 delay, cls = started[flow]
                 delay.queue_pair = queue_pair
@@ -451,18 +478,19 @@ class _Sent:
 
     def _read(self, frames: _Frames, rows: Any) -> None:
         """Make the rows, in the order of time, and note what arrived where."""
-        is_host = frames.is_host
+        is_host = frames.is_host.tolist()
         arrivals: dict[tuple[int, Packet], list[_Row]] = defaultdict(list)
         left: dict[tuple[int, int, int], _Row] = {}
         of_flow: dict[int, _Row] = {}
         for node, peer, kind, pair, psn, size, begin, end, arrived in rows:
-            if kind != DATA:
-                if is_host[peer]:
-                    self.answers[pair].append((arrived, psn))
+            if kind != DATA:  # at its sender: no others are read
+                self.answers[pair].append((arrived, psn))
                 continue
             packet, flow = (pair, psn), self._piece_of(pair, psn).message
-            here = reversed(arrivals.get((node, packet), ()))
-            came = next((one for one in here if one.arrived <= begin), None)
+            here = arrivals.get((node, packet))
+            came = here[-1] if here else None
+            if here and came is not None and came.arrived > begin:
+                came = next((one for one in reversed(here) if one.arrived <= begin), None)
             repeated = packet in self.sent if came is None else came.repeated
             back = False
             if is_host[node]:
@@ -719,6 +747,10 @@ class _Walk:
         times = self.frames.drops.get((row.packet[0], node), [])
         at = bisect_left(times, row.end)
         return at < len(times) and times[at] <= row.arrived
+
+
+def _packed(values: Integers) -> array[int]:
+    return array("q", np.ascontiguousarray(values, dtype=np.int64).tobytes())
 
 
 def _arrived(row: _Row) -> int:

@@ -42,7 +42,7 @@ from pyorch.network import topology
 from pyorch.network.topology import Topology
 from pyorch.plan import RunSpec
 from pyorch.remarks import runs_text
-from pyorch.remarks.demand import cpu_text
+from pyorch.remarks.demand import cpu_text, time_text
 from pyorch.report.data import ReportData
 from pyorch.report.quantities import show
 from pyorch.setting.attributes import number, section_of
@@ -60,8 +60,10 @@ FOLDER = "explain"
 """Below the results of a study: where its runs and pages are kept."""
 OF_STORY = ("deadlock", "pause", "pause_tree")
 """Tables of a story, besides `rate`."""
-SLOWER = 3.0
-"""At most so many times the CPU time of a run takes it with all of these."""
+SLOWER = 2.0
+"""About so many times the CPU time of a run takes it with all of these."""
+FOLLOWING = 10e-6
+"""CPU time of following a data frame over a link, about [s]."""
 MOST_HOPS = 20_000_000
 """Of a run's data frames, if all of these are recorded: 1 GB of memory for each 4,000,000."""
 INTERVALS = 200
@@ -282,10 +284,11 @@ def _of_delays(stage: _Stage) -> Slow:
         raise refusal(f"RUN {stage.spec.title}", what, f"at most {MOST_HOPS:,}", hint)
     what = f"the run once more, with every frame on every link: {hops:,} of data"
     told = stage.told([{"table": one} for one in TABLES], what, SLOWER, hops)
+    stage.tell(f"following these frames back, about {time_text(FOLLOWING * hops)} of CPU time")
     fingerprint = plan.build.fingerprint
     run_hash = told.hash(fingerprint)
     run = ReportData.of(store, [told], fingerprint).run(run_hash)
-    found = tuple(delays_of(run, types))
+    found = tuple(delays_of(run, types, stage.tell))
     size = sum(file.stat().st_size for file in store.folder(run_hash).glob("*.parquet"))
     return Slow(
         plan, store, stage.spec, told, stage.network, stage.simulated, found, tables_bytes=size

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from pyorch.base.errors import one_of
 from pyorch.explain.base import Explained
-from pyorch.explain.delays import CAUSES, Delay, Place
+from pyorch.explain.delays import CAUSES, WITHHELD, Delay, Place
 from pyorch.report.quantities import show
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SHOWN = 10
 FEW = 3
 """And a sentence."""
 Part = tuple[str, Place]
-T = TypeVar("T", str, int, Part)
+T = TypeVar("T", str, int, Part, Place)
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,13 @@ class Slow(Explained):
         if not parts:
             return "Nothing delayed the flows of this run: each took its ideal time."
         whole = sum(parts.values())
-        (cause, place), most = max(parts.items(), key=lambda one: (one[1], one[0]))
-        of_cause = sum(time for (other, _), time in parts.items() if other == cause)
+        (cause, of_cause), *_ = _most(self._by_cause())
+        places = {place: time for (other, place), time in parts.items() if other == cause}
+        (place, most), *_ = _most(places)
         stuck = sum(not one.finished for one in self.delays)
         left = f" {stuck:,} of {len(self.delays):,} flows did not finish." if stuck else ""
         return (
-            f"Most was lost to {cause}: {_share(of_cause, whole)} of the "
+            f"The largest cause is {cause}: {_share(of_cause, whole)} of the "
             f"{show(whole, 'ps')} that all flows waited, {_share(most, whole)} "
             f"at {self._place(place)}.{left}"
         )
@@ -74,20 +75,22 @@ class Slow(Explained):
         ]
         if hidden:
             found.append(
-                f"Waits of {show(hidden, 'ps')} cost nothing: a slower link, a short last frame "
-                "or another share would have kept the flow as long."
+                f"{show(hidden, 'ps')} of the waits made no flow later: where the rates of links "
+                "differ, its frames would have waited for the slowest link anyway."
+            )
+        if any(cause == WITHHELD for cause, _ in self._sums(self.delays)):
+            found.append(
+                f"The place of {WITHHELD} is where frames waited, not where its limit began; "
+                "that of pauses is where these began."
             )
         return found
 
     def tables(self) -> tuple[Table, ...]:
         """By cause, by place, by queue pair if some carry several flows, and by flow."""
         whole = sum(one.waited for one in self.delays)
-        causes: dict[str, int] = defaultdict(int)
-        for (cause, _), time in self._sums(self.delays).items():
-            causes[cause] += time
         of_causes = [
             (cause, show(time, "ps"), _share(time, whole), CAUSES[cause])
-            for cause, time in _most(causes)
+            for cause, time in _most(self._by_cause())
         ]
         places = [
             (self._place(place), show(time, "ps"), _share(time, whole), cause)
@@ -108,7 +111,11 @@ class Slow(Explained):
             Table("By cause", ("Cause", "Waited", "Share", "Meaning"), of_causes),
             Table("By place", ("Where", "Waited", "Share", "Cause"), places),
             *self._pairs(whole),
-            Table("By flow", ("Flow", "Took", "Alone", "Waited most for"), flows),
+            Table(
+                "By flow, which waited longest first",
+                ("Flow", "Took", "Alone", "Waited most for"),
+                flows,
+            ),
         )
 
     def _pairs(self, whole: int) -> Iterator[Table]:
@@ -177,11 +184,11 @@ class Slow(Explained):
         return max(self.delays, key=lambda one: (one.waited, -one.flow), default=None)
 
     def _unequal(self) -> str:
-        """The pair of finished flows of a size whose times differ most."""
-        sizes: dict[int, list[Delay]] = defaultdict(list)
+        """The pair of finished flows of a size, alone of the same time, whose times differ most."""
+        sizes: dict[tuple[int, int], list[Delay]] = defaultdict(list)
         for one in self.delays:
             if one.finished and one.time > 0:
-                sizes[one.size].append(one)
+                sizes[one.size, one.ideal].append(one)
         pairs = [
             (min(some, key=lambda one: one.time), max(some, key=lambda one: one.time))
             for some in sizes.values()
@@ -190,7 +197,7 @@ class Slow(Explained):
         if fast is None or slow is None or slow.time <= 1.1 * fast.time:
             return ""
         said = (
-            f"Flows of {show(slow.size, 'B')} took from {show(fast.time, 'ps')} "
+            f"Flows of {show(slow.size, 'B')} and of equal paths took from {show(fast.time, 'ps')} "
             f"({self._flow(fast)}) to {show(slow.time, 'ps')}"
         )
         if slow is self._longest():
@@ -225,6 +232,12 @@ class Slow(Explained):
     def _place(self, place: Place) -> str:
         names = self.network.end_names
         return names[place[0]] + (f" → {names[place[1]]}" if place[1] >= 0 else "")
+
+    def _by_cause(self) -> dict[str, int]:
+        found: dict[str, int] = defaultdict(int)
+        for (cause, _), time in self._sums(self.delays).items():
+            found[cause] += time
+        return found
 
     @staticmethod
     def _sums(delays: Iterable[Delay]) -> dict[Part, int]:

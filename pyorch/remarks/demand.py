@@ -45,7 +45,8 @@ class Demand:
     """What the flows of a setting ask for. flows, payload [B]: of its first seed.
 
     hops: packets times links. tiers: by the names of their ends without numbers, mean load and the
-    highest with its link, shares of the link's rate over the duration.
+    highest with its link, shares of the link's rate over the duration; none of flows that wait for
+    each other, whose load is what the network makes of it.
     """
 
     flows: int
@@ -114,7 +115,9 @@ def _demand(case: Case, flows: Flows, types: Catalogue | None) -> Demand | None:
         flows=len(flows),
         payload=float(payload.sum()),
         hops=float(hops.sum()),
-        tiers=_tiers(layers, bits / rates / max(duration * 1e-12, _FOREVER)),
+        tiers={}
+        if flows.waits is not None
+        else _tiers(layers, bits / rates / max(duration * 1e-12, _FOREVER)),
         memory=BASE_MEMORY + FLOW_MEMORY * len(flows) + HOST_MEMORY * len(network.attached),
     )
 
@@ -204,7 +207,7 @@ def cpu_text(
         found = demands(experiment, [spec])
         hops = found[0][0].hops if found else 0
     one = START + hops * (speed_here(results) or USUAL_SPEED)
-    return f"about {_time(times * one)} of CPU time" if hops else ""
+    return f"about {time_text(times * one)} of CPU time" if hops else ""
 
 
 def cost_text(
@@ -219,12 +222,15 @@ def cost_text(
     memory = max(demand.memory for demand, _ in found)
     one = START + hops * (speed or USUAL_SPEED)
     how = f"{1e6 * speed:.2g} us a hop, measured here" if speed else "nothing has run here yet"
-    each = f"{float(f'{hops:.2g}'):,.0f} packet-hops a run, {_time(one)} and {memory / 1e6:.0f} MB"
-    drawn = f" and {_time(REPORT + figures * DRAWING)} for the report" if figures else ""
-    return f"{each}; {_time(one * missing)} of CPU time for {missing:,} to do{drawn} ({how})"
+    each = (
+        f"{float(f'{hops:.2g}'):,.0f} packet-hops a run, {time_text(one)} and {memory / 1e6:.0f} MB"
+    )
+    drawn = f" and {time_text(REPORT + figures * DRAWING)} for the report" if figures else ""
+    return f"{each}; {time_text(one * missing)} of CPU time for {missing:,} to do{drawn} ({how})"
 
 
-def _time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """Return a time in words."""
     if seconds >= 90:
         hours, minutes = divmod(round(seconds / 60), 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min"

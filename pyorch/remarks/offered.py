@@ -116,7 +116,8 @@ def _told(
     if over > 1:
         what += f", the most of {over:,} links above 100 %"
     full = " and ".join(_full(traffic[number], most) for number in active)
-    return what, f"queues grow as long as it lasts: with {full} the link is full", most
+    both = "all of " if len(active) > 2 else "both " if len(active) == 2 else ""
+    return what, f"queues grow as long as it lasts: with {both}{full} the link is just full", most
 
 
 def _full(entry: TrafficTable, most: float) -> str:

@@ -42,6 +42,13 @@ def of_plan(
     return [*found, *_without_runs(experiment, specs), *_few_flows(experiment, cases)]
 
 
+def of_overloads(experiment: Experiment, specs: Sequence[RunSpec]) -> list[str]:
+    """Links that get more than they carry, in words: what a report says of it."""
+    from pyorch.remarks.offered import of_offered_loads
+
+    return [one.text for one in told(of_offered_loads(Cases.of(experiment, specs)), specs)]
+
+
 def _of_cases(cases: Cases) -> Iterator[Found]:
     """What is said of settings, by topic."""
     if cases.types is None:

@@ -42,8 +42,7 @@ def of_runs(
             done.append((spec, store.read_summary(spec.hash(fingerprint))))
         except (OSError, ValueError, UserError):  # not done, or damaged: reported elsewhere
             continue
-    stalled = _stalled(done, store, fingerprint)
-    unfinished = [*_unfinished(done), *stalled]
+    unfinished = [*_still(done), *_unfinished(done, store, fingerprint)]
     deadlocks = [*_deadlocks(done, specs if numbered else ()), *_waiting(done)]
     if deadlocks and explain:
         stuck = [spec for spec, found in done if any(_number(found, name) for name in _STUCK)]
@@ -115,6 +114,21 @@ def _first(label: str, where: str, some: Sequence[RunSpec], done: Done) -> Remar
     return Remark(label, f"{where}{link}{text}" if text else where)
 
 
+def _still(done: Done) -> Iterator[Remark]:
+    """Runs that make no progress, though neither a deadlock nor a host explains it."""
+    from pyorch.report.standstill import is_still  # pydantic
+
+    found = [
+        spec
+        for spec, summary in done
+        if is_still(summary.get("summary", {})) and not _number(summary, "blocked_by_host")
+    ]
+    if found:
+        yield _first(
+            "halted", f"no progress, but no deadlock, in {which(found, _specs(done))}", found, done
+        )
+
+
 def _losses(done: Done) -> Iterator[Remark]:
     name = "dropped_lossless_frames"
     lost = [spec for spec, summary in done if _number(summary, name)]
@@ -125,16 +139,16 @@ def _losses(done: Done) -> Iterator[Remark]:
         )
 
 
-def _unfinished(done: Done) -> Iterator[Remark]:
+def _unfinished(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
     open_ = [spec for spec, summary in done if _number(summary, "flows_unfinished")]
     if open_:
         flows = int(sum(_number(summary, "flows_unfinished") for _, summary in done))
         total = int(sum(_number(summary, "flows_total") for _, summary in done))
         text = f"{flows:,} of {total:,} flows did not finish, in {which(open_, _specs(done))}"
-        yield Remark("unfinished", text)
+        yield Remark("unfinished", text + _stalled(done, store, fingerprint))
 
 
-def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
+def _stalled(done: Done, store: Store, fingerprint: str) -> str:
     """The messages that wait, and for which, in the first run in which some do not finish."""
     for spec, summary in done:
         if not _number(summary, "flows_unfinished") or not spec.setting.run.stop_when_done:
@@ -155,9 +169,8 @@ def _stalled(done: Done, store: Store, fingerprint: str) -> Iterator[Remark]:
         text = explain(summary["nodes"], columns, flows.waits, numbers, part_of)
         if text:
             more = sum(_number(other, "flows_unfinished") > 0 for _, other in done) > 1
-            where = f"in {which([spec], _specs(done))}, " if more else ""
-            yield Remark("unfinished", where + text)
-            return
+            return f"; in {spec.title}: {text}" if more else f": {text}"
+    return ""
 
 
 def _missing(done: Done) -> Iterator[Remark]:

@@ -143,6 +143,7 @@ def comparison(
         remarks=[
             *_not_shown("No run has a value of", empty, names),
             *_not_shown("More in the table of runs:", known[MOST_METRICS:], names),
+            *(_idle(parts) if "variant" in keys else []),
             *([*_lost(data), *_slow(data)] if "variant" in keys else []),
         ],
     )
@@ -152,6 +153,15 @@ def _not_shown(why: str, metrics: Sequence[str], names: Mapping[str, str]) -> li
     """Say of metrics why the table lacks them; nothing of none."""
     said = ", ".join(names.get(name) or plain_name(name) for name in metrics)
     return [f"{why} {said}."] if said else []
+
+
+def _idle(parts: Sequence[pd.DataFrame]) -> list[str]:
+    """Who is compared with nobody because it finishes nothing, where others finish something."""
+    idle = list(dict.fromkeys(str(p.iloc[0]["variant"]) for p in parts if _stands_still(p)))
+    some = idle and not all(map(_stands_still, parts))
+    return (
+        [f"Left out of the comparison, since no flow finished: {', '.join(idle)}."] if some else []
+    )
 
 
 def _slow(data: ReportData) -> list[str]:
@@ -199,10 +209,24 @@ def _column(
         for number, part in enumerate(parts):
             same = tuple(str(part.iloc[0][key]) for key in keys if key != "variant")
             groups.setdefault(same, []).append(number)
-        for numbers in (some for some in groups.values() if len(some) > 1):
+        for numbers in (_moving(some, parts) for some in groups.values() if len(some) > 1):
             for number, told in _standings(name, better, numbers, parts, found).items():
                 standings[number] = told
     return _Column(name, unit, automatic(unit, [one.mean for one in found]), found, standings)
+
+
+def _moving(numbers: Sequence[int], parts: Sequence[pd.DataFrame]) -> Sequence[int]:
+    """Those of some rows that finish flows, unless none does: who stands still is never best."""
+    found = [number for number in numbers if not _stands_still(parts[number])]
+    return found or numbers
+
+
+def _stands_still(runs: pd.DataFrame) -> bool:
+    """Whether no flow of any size ends in any of some runs."""
+    if not {"flows_unfinished", "flows_finite"} <= set(runs):
+        return False
+    finite = runs["flows_finite"]
+    return bool((finite > 0).all() and (runs["flows_unfinished"] >= finite).all())
 
 
 def _standings(

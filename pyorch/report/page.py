@@ -107,6 +107,7 @@ class Page:
     versions: Sequence[tuple[str, str]]
     commands: Sequence[str]
     stuck: Sequence[str] = ()
+    overloads: Sequence[str] = ()
     comparison: Comparison | None = None
     runs: RunsTable | None = None
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Numbers = Mapping[str, Any]
 """The numbers of a run's summary."""
+STILL = "No deadlock, but no progress"
 SHOWN = 8
 """Nodes of a cycle that a sentence names."""
 _DIGITS = 6
@@ -140,10 +141,11 @@ def headlines(data: ReportData) -> list[str]:
     progress either, and is told of once.
     """
     runs: Any = data.runs
+    still = [is_still(data.summary(key).get("summary", {})) for key in runs.get("hash", ())]
     found = []
     for head, chosen, tell in (
         ("Deadlock", _above_0(runs, "deadlocked"), deadlock),
-        ("No progress", _without_progress(runs), stall),
+        (STILL, pd.Series(still, index=runs.index, dtype=bool), stall),
     ):
         some = runs[chosen]
         if len(some):
@@ -160,14 +162,13 @@ def _above_0(runs: DataFrame, number: str) -> Series[bool]:
     return pd.Series(data=False, index=runs.index)  # no run is finished, or none has the number
 
 
-def _without_progress(runs: DataFrame) -> Series[bool]:
-    """Which runs stall, but for those that are deadlocked."""
-    stalls = _above_0(runs, "blocked_by_host")
-    if "end_ps" in runs and "last_delivery_ps" in runs:
-        ends = zip(runs["last_delivery_ps"].fillna(0), runs["end_ps"], strict=True)
-        quiet = pd.Series([is_stalled(last, end) for last, end in ends], index=runs.index)
-        stalls |= _above_0(runs, "flows_unfinished") & quiet
-    return stalls & ~_above_0(runs, "deadlocked_at_end")
+def is_still(numbers: Numbers) -> bool:
+    """Whether a run makes no progress although none of its queues is deadlocked at its end."""
+    if numbers.get("deadlocked_at_end"):
+        return False
+    last, end = int(numbers.get("last_delivery_ps", -1)), int(numbers.get("end_ps", 0))
+    quiet = bool(numbers.get("flows_unfinished")) and is_stalled(max(last, 0), end)
+    return quiet or bool(numbers.get("blocked_by_host"))
 
 
 def _headline(head: str, some: DataFrame, runs: DataFrame, text: str) -> str:

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,13 +83,14 @@ def write_report(
     fingerprint: str = "",
     command: str | None = None,
     paper: bool = False,
+    overloads: Sequence[str] = (),
 ) -> ReportResult:
     """Write the report of the finished runs among the specs into a folder.
 
     experiment: has name, title, question, source, metrics, figures, expects (models or their
     tables), folder and types. fingerprint: of the build, as in the run hashes. command: what
     reproduces it; by default that of the experiment's name. paper: draw figures for one, too (see
-    write_figure). The same store gives the same bytes.
+    write_figure). overloads: of links, in words. The same store gives the same bytes.
     """
     make_folder(out_dir, below=store.paths.results)
     data = ReportData.of(store, specs, fingerprint, experiment.metrics, _file(experiment))
@@ -106,6 +107,7 @@ def write_report(
     command = command or f"{paths.call_of('experiment')} {experiment.name}"
     commands = [command] if paper else [command, _for_paper(command)]
     page = _page(experiment, store, data.specs, data, figures, results, fingerprint, commands)
+    page = replace(page, overloads=overloads)
     files.append(_write_setting(page.setting, out_dir, experiment.name))
     write_atomically(index, render(page))
     write_atomically(out_dir / RUNS_FILE, digest_of(data.specs))

@@ -101,6 +101,16 @@ def test_deadlocks_losses_and_unfinished_flows_are_counted_by_variant() -> None:
     ]
 
 
+def test_runs_that_stand_still_are_not_those_that_deadlock() -> None:
+    """The report counts the same ones."""
+    quiet = {"flows_unfinished": 1, "last_delivery_ps": 10**6, "end_ps": 10**9}
+    runs = {spec("PFC"): DEAD | quiet | {"events": 1}, spec("GFC"): quiet | {"events": 2}}
+    assert [line for line in said(runs) if line.startswith("halted:")] == [
+        "halted:     no progress, but no deadlock, in 1 of 2 runs (GFC): nothing arrived "
+        "after 1 us of 1 ms, and 1 message waits"
+    ]
+
+
 def test_runs_that_deadlock_come_with_the_command_that_explains_them() -> None:
     """Numbers as `show` counts them, where these are the ones that a person knows."""
     runs = [spec("PFC", seed) for seed in range(1, 6)]

@@ -334,7 +334,7 @@ def test_a_load_above_a_link(paths: Paths, load: float, percent: int | None) -> 
     for text in found:
         assert f"leaf0 -> spine0 gets {percent} % of its 25Gbps on average from web" in text
         assert "the most of 4 links above 100 %" in text
-        assert text.endswith("with load = 0.25 (of the sources' links) the link is full")
+        assert text.endswith("with load = 0.25 (of the sources' links) the link is just full")
 
 
 def test_loads_of_several_entries_add_up_while_they_last(paths: Paths) -> None:
@@ -362,7 +362,7 @@ def test_incasts_with_a_period_are_a_load(paths: Paths, interval: str, percent: 
     assert len(found) == (percent is not None)
     for text in found:
         assert "leaf0 -> h0 gets 128 % of its 25Gbps on average from burst" in text
-        assert text.endswith("with interval = 128us the link is full")
+        assert text.endswith("with interval = 128us the link is just full")
     once = Incast(degree=5, dst="h0", size="80KB")
     assert about(said(paths, topology=FABRIC, traffic=once), "offered:") == []
 

@@ -139,6 +139,25 @@ def test_schemes_without_a_deadlock_that_finish_nothing_are_said_to_be_too_slow(
     ]
 
 
+def test_who_stands_still_is_never_best() -> None:
+    """It has the fewest deadlocks, and no flow arrives; where none does, all are compared."""
+    for still, told, said in (
+        ((6, 0), "Best: PFC (tail).", ["Left out of the comparison, since no flow finished: GFC."]),
+        ((6, 6), "Best: GFC (tail).", []),
+    ):
+        rows = [
+            {"hash": f"{name}{seed}", "variant": name, "seed": seed, "tail": tail + seed / 100}
+            | {"flows_unfinished": left, "flows_finite": 6}
+            for name, tail, left in zip(
+                ("GFC", "PFC", "BFC"), (1.0, 2.0, 3.0), (*still, still[1]), strict=True
+            )
+            for seed in (1, 2, 3)
+        ]
+        found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
+        assert found is not None
+        assert (found.best, found.remarks) == (told, said)
+
+
 def test_metrics_without_a_value_and_those_that_do_not_fit_are_named() -> None:
     """None vanishes without a word; more metrics than variants go down the page."""
     metrics = [f"m{number}" for number in range(MOST_METRICS + 2)]

@@ -702,8 +702,8 @@ def test_the_command_says_it_and_writes_a_page(
     file.write_text(VICTIM, encoding="utf-8")
     assert explain_run(str(file), "1") == 0
     said = capsys.readouterr().out
-    assert "Most was lost to a slow receiver" in said
-    assert "h2" in said.split("Most was lost")[1].splitlines()[0]
+    assert "The largest cause is a slow receiver" in said
+    assert "h2" in said.split("The largest cause")[1].splitlines()[0]
     assert explain_run(str(file), "1") == 0
     assert "0 runs simulated now" in capsys.readouterr().out
     (page,) = (tmp_path / "results").rglob("pages/*/index.html")

@@ -80,17 +80,22 @@ class Counted:
 
 @dataclass(frozen=True)
 class Change:
-    """A change after which there is no cycle. name: its line. how: to apply it."""
+    """A change after which there is no cycle. name: its line. how: to apply it.
+
+    by_hand: flows have to be written anew for it.
+    """
 
     name: str
     how: str
     price: Price
     classes: int = 1
+    by_hand: bool = False
 
     @property
-    def rank(self) -> tuple[float, float, int]:
+    def rank(self) -> tuple[float, float, bool, int]:
         """The criterion of `cheapest`, the least first: numbers as they are printed."""
-        return round(self.price.mean, 2), -round(100 * self.price.throughput), self.classes
+        price = self.price
+        return round(price.mean, 2), -round(100 * price.throughput), self.by_hand, self.classes
 
 
 @dataclass(frozen=True, repr=False)
@@ -186,8 +191,11 @@ class Prevention(Readable):
             found.append(("classes", "--tags FILE writes the rules", own, self.classes))
         if self.split and self.own.cycles:
             found.append(("split", self.split.how, own, len(self.split.parts)))
+        is_mixed = self.split is not None and self.split.mixed
         changes = [
-            Change(name, how, price, classes) for name, how, price, classes in found if price
+            Change(name, how, price, classes, name == "split" and is_mixed)
+            for name, how, price, classes in found
+            if price
         ]
         return sorted(changes, key=lambda change: change.rank)
 
@@ -228,20 +236,21 @@ class Prevention(Readable):
             yield f"prices:   compared with {before}"
         classes = "if a frame changes class where it turns up again"
         yield f"classes:  {self.classes} lossless, {classes}"
+        if self.classes > 1:
+            yield PRICE + self._headroom_of(self.classes)
         if self.no_tags:
             yield f"{BELOW}not for this run: {self.no_tags}"
         yield from self._of_split() if self.own.cycles else ()
         yield f"cheapest: {self._cheapest}"
 
     def _of_split(self) -> Iterator[str]:
-        """The price of several classes, and flows that are divided over them."""
-        needed = {self.classes} if self.classes > 1 else set[int]()
+        """Flows that are divided over several classes, and the price of these."""
         if self.split:
             yield f"split:    {self.split.words}: {self.split.how}"
-            needed.add(len(self.split.parts))
-        if needed:
-            what = f"headroom for {' or '.join(map(str, sorted(needed)))} classes instead of 1"
-            yield f"{PRICE}{what}{self.headroom}; all paths remain"
+            yield PRICE + self._headroom_of(len(self.split.parts))
+
+    def _headroom_of(self, classes: int) -> str:
+        return f"headroom for {classes} classes instead of 1{self.headroom}; all paths remain"
 
     def _of_turns(self) -> Iterator[str]:
         turns = [name_of_turn(self.network, turn) for turn in self.turn_cut.items]

@@ -33,13 +33,14 @@ Pair = tuple[int, int]
 class Split:
     """Pairs of switches by class: those of the class `first`, of the next one, ...
 
-    mask: of the lossless classes then.
+    mask: of the lossless classes then. mixed: an entry of traffic has flows of several classes.
     """
 
     network: Topology
     parts: tuple[tuple[Pair, ...], ...]
     first: int
     mask: int
+    mixed: bool = False
 
     @property
     def words(self) -> str:
@@ -55,7 +56,8 @@ class Split:
     def how(self) -> str:
         """How to apply it; by strict priority the last class would starve the first."""
         served = 'port.class_service = "dwrr"'
-        return f"class of their [[traffic]], buffer.lossless_classes = {self.mask}, {served}"
+        apart = " (write these flows as entries of their own first)" if self.mixed else ""
+        return f"class of their [[traffic]]{apart}, buffer.lossless_classes = {self.mask}, {served}"
 
 
 def split_of(routes: Routes, flows: Flows, first: int, mask: int) -> Split | None:
@@ -77,8 +79,23 @@ def split_of(routes: Routes, flows: Flows, first: int, mask: int) -> Split | Non
         graphs[place].add_edges_from(turns)
         parts[place][pair] = None
     mask |= sum(1 << cls for cls in range(first, first + len(parts)))
-    found = Split(routes.network, tuple(map(tuple, parts)), first, mask)
+    place_of = {pair: place for place, part in enumerate(parts) for pair in part}
+    entries = defaultdict[int, set[int]](set)
+    for entry, pair in zip(flows.groups.tolist(), _pairs(routes.network, flows), strict=True):
+        entries[entry].add(place_of.get(pair, 0))
+    mixed = any(len(places) > 1 for places in entries.values())
+    found = Split(routes.network, tuple(map(tuple, parts)), first, mask, mixed)
     return found if first + len(parts) <= N_CLASSES else None
+
+
+def _pairs(network: Topology, flows: Flows) -> list[Pair]:
+    """The first and the last switch of each flow."""
+    found = list(
+        zip(*(network.racks[end].tolist() for end in flows.ends_on_network(network)), strict=True)
+    )
+    for flow, path in flows.paths.items():
+        found[flow] = int(path[1]), int(path[-2])
+    return found
 
 
 def _ways(routes: Routes, flows: Flows) -> list[tuple[Pair, Collection[Turn]]]:

@@ -33,6 +33,7 @@ def prevent_deadlocks(
             raise refusal(f"{option} {file}", f"there is no folder {Path(file).parent}")
     study = Study.named(name, overrides, seeds=seeds)
     found = study.prevent(run or 1, root)
+    print(f"run:      {study.find(run or 1).title}")
     print(found)
     own = found.judged.entries
     problems: list[Problem] = []
@@ -59,8 +60,9 @@ def _write_tags(file: Path, rules: Tags) -> None:
     classes = ", ".join(map(str, rules.classes))
     print(
         f"tags:     lossless classes {classes} at {len(rules.ups)} switches, in {file}: "
-        f'include = ["{file.name}"], the last one\n          no frame on the routes gets '
-        f"into class {rules.lossy}, which is lossy: only one that turns up again more often"
+        f'include = ["{file.name}"] at the top of the experiment, last in the list\n'
+        f"          no frame on the routes gets into class {rules.lossy}, which is lossy: "
+        "only one that turns up again more often"
     )
 
 
@@ -68,7 +70,8 @@ def _write_routes(label: str, file: Path, entries: list[dict[str, Any]], instead
     """Write entries. instead: the experiment has some, which they replace."""
     _write(file, {"route": entries})
     how = " in place of its [[route]] entries" if instead else ""
-    print(f'{label}{len(entries)} in {file}: include = ["{file.name}"] in the experiment{how}')
+    where = f'include = ["{file.name}"] at the top of the experiment{how}'
+    print(f"{label}{len(entries)} in {file}: {where}")
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:
