@@ -4,8 +4,9 @@ From astra-sim/astra-sim 518bd51 (Sys.cc, Roofline.cc, examples) and astra-netwo
 entry for each dimension, the innermost first; a message takes the latency of each link that it
 passes, two in a Switch; a GB/s is 2^30 bytes a second for links, 10^9 for memory; a computation
 takes num_ops / min(peak-perf, local-mem-bw num_ops / tensor_size) if roofline-enabled is not 0.
-Recalled, not verified: every NPU has a link of its own in each dimension, so that those of the
-outer one connect the same places of all groups of the inner one.
+Every NPU has a link of its own in each dimension (MultiDimTopology), so that those of the outer one
+connect the same places of all groups of the inner one. There a message whose ends differ in both
+takes the time of the inner one; here it goes by a rail.
 """
 
 from __future__ import annotations
