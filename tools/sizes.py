@@ -51,7 +51,7 @@ FEATURES = (
         "metrics/job_kinds.py report/figures/lost.py report/figures/linkload.py "
         "report/figures/loadmap.py",
     ),
-    _feature("figures", 4_070, "report/figures report/style.py report/select.py report/layout.py"),
+    _feature("figures", 4_110, "report/figures report/style.py report/select.py report/layout.py"),
     _feature("reports: expectations, answer, page", 3_520, "report"),
     _feature("a plan and its picture", 515, "report/planned.py cli/show.py"),
     _feature(

@@ -44,7 +44,7 @@ class Library:
                 words = [str(table.get(key, "")) for key in ("name", "short")]
                 for word in filter(None, (*words, file.stem)):
                     self._files.setdefault(fold(word), (file, label))
-                self._names.append(words[0])
+                self._names += filter(None, words)
         return self._files.get(fold(name))
 
     def missing(self, name: str, path: Path, findings: Findings) -> None:

@@ -190,7 +190,7 @@ def _without_runs(experiment: Experiment, specs: Sequence[RunSpec]) -> Iterator[
         changed = {} if seed is None else {"seed": None}
         try:
             if len(matching(data.runs, figure.where)):
-                figure.model_copy(update=changed).check_layout(data)
+                figure.model_copy(update=changed).fitted(data).check_layout(data)
         except FigureError as error:
             yield Remark("warning", f"figure '{figure.name}' cannot be drawn: {error}")
 

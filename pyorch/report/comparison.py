@@ -25,6 +25,7 @@ MOST_ROWS, MOST_METRICS = 60, 20
 SHORT_ROWS, SHORT_WIDTH = 8, 100
 """Settings that a terminal shows, and how wide [characters]."""
 _DIGITS = 3
+_OFTEN = 2  # deadlocks of a run, of which all but one dissolved
 _FIRST = ("best", "equal")
 
 
@@ -144,7 +145,7 @@ def comparison(
             *_not_shown("No run has a value of", empty, names),
             *_not_shown("More in the table of runs:", known[MOST_METRICS:], names),
             *(_idle(parts) if "variant" in keys else []),
-            *([*_lost(data), *_slow(data)] if "variant" in keys else []),
+            *([*_lost(data), *_slow(data), *_again(data)] if "variant" in keys else []),
         ],
     )
 
@@ -177,6 +178,17 @@ def _slow(data: ReportData) -> list[str]:
     return [f"Too slow: {what}: {'; '.join(parts)}."] if parts else []
 
 
+def _again(data: ReportData) -> list[str]:
+    """The variants whose deadlocks are broken, and form anew: what cures that leave their cause."""
+    runs = data.runs
+    if "deadlock_episodes" not in runs:
+        return []
+    means = runs.groupby("variant", sort=False)["deadlock_episodes"].mean()
+    told = [f"{name} ({mean:,.0f} a run)" for name, mean in means.items() if mean >= _OFTEN]
+    why = "who breaks one leaves what caused it"
+    return [f"Deadlocks that formed anew: {', '.join(told)}; {why}."] if told else []
+
+
 def _lost(data: ReportData) -> list[str]:
     """What was lost where runs lose frames, or have no lossless class and none was lost."""
     runs, parts = data.runs, []
@@ -187,7 +199,7 @@ def _lost(data: ReportData) -> list[str]:
             share = 100 * some["retransmitted_bytes"].sum() / max(some["sent_bytes"].sum(), 1)
             parts.append(f"{frames:,} under {name}, which sent {share:.2g} % of its bytes again")
         elif not any(map(lossless_classes, settings)):
-            parts.append(f"none under {name}")
+            parts.append(f"none under {name}, whose recovery these runs did not try")
     return [f"Frames lost: {'; '.join(parts)}."] if parts else []
 
 

@@ -97,7 +97,7 @@ def write_report(
     before = record.files_in(out_dir)
     results = judge([_expect(entry) for entry in experiment.expects], data)
     agreed = agreed_metrics(results)
-    models = [_figure(entry).headed(agreed) for entry in experiment.figures]
+    models = [_figure(entry).headed(agreed).fitted(data) for entry in experiment.figures]
     figures = [_figure_of(model, data, out_dir, paper) for model in models]
     record.remove_others(before, figures, out_dir)
     files = [path for figure in figures for path in figure.files]

@@ -106,8 +106,10 @@ def test_runs_that_stand_still_are_not_those_that_deadlock() -> None:
     quiet = {"flows_unfinished": 1, "last_delivery_ps": 10**6, "end_ps": 10**9}
     runs = {spec("PFC"): DEAD | quiet | {"events": 1}, spec("GFC"): quiet | {"events": 2}}
     assert [line for line in said(runs) if line.startswith("halted:")] == [
-        "halted:     no progress, but no deadlock, in 1 of 2 runs (GFC): nothing arrived "
-        "after 1 us of 1 ms, and 1 message waits"
+        (
+            "halted:     no progress, but no deadlock, in 1 of 2 runs (GFC): nothing arrived "
+            "after 1 us of 1 ms, and 1 message waits"
+        )
     ]
 
 
@@ -303,6 +305,7 @@ percentile = 99
 """
 MIXED = """
 "buffer.xoff" = ["40KB", "60KB"]
+"port.pause_response" = ["ideal", "802.3"]
 
 [[figure]]
 name = "mixed"
@@ -448,6 +451,8 @@ def test_percentiles_of_too_few_flows_are_told_before(tmp_path: Path) -> None:
 def test_figures_that_no_run_fits_are_told_before(tmp_path: Path) -> None:
     """When they would mix settings, or show a seed that is not run."""
     (text,) = remarks_of(PLAIN + MIXED, tmp_path, seeds=1)
-    assert "figure 'mixed' cannot be drawn: flows of several values of buffer.xoff would" in text
+    assert "figure 'mixed' cannot be drawn: flows of several values of buffer.xoff, port" in text
+    one = MIXED.replace('"port.pause_response" = ["ideal", "802.3"]\n', "")
+    assert remarks_of(PLAIN + one, tmp_path, seeds=1) == []  # a panel for each
     (text,) = remarks_of(PLAIN + SEED_9, tmp_path, seeds=1)
     assert text == "warning:    figure 'time': no run has seed 9"

@@ -112,7 +112,8 @@ def test_schemes_that_may_lose_frames_say_how_many() -> None:
     assert found is not None
     assert found.remarks == [
         (
-            "Frames lost: none under IRN; 100 under DCQCN, which sent 0.5 % of its bytes again; "
+            "Frames lost: none under IRN, whose recovery these runs did not try; 100 under DCQCN, "
+            "which sent 0.5 % of its bytes again; "
             "6 under Breaker, which sent 0.03 % of its bytes again."
         )
     ]
@@ -156,6 +157,21 @@ def test_who_stands_still_is_never_best() -> None:
         found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
         assert found is not None
         assert (found.best, found.remarks) == (told, said)
+
+
+def test_deadlocks_that_come_back_are_counted() -> None:
+    """Not one that forms once, whether it lasts or not."""
+    rows = [
+        {"hash": f"{name}{seed}", "variant": name, "seed": seed, "tail": 1.0 + seed}
+        | {"deadlock_episodes": times}
+        for name, times in {"PFC": 1, "Breaker": 209, "BFC": 0}.items()
+        for seed in (1, 2)
+    ]
+    found = comparison(ReportData(None, pd.DataFrame(rows), {}, [TAIL]), ["tail"], {})
+    assert found is not None
+    assert found.remarks == [
+        "Deadlocks that formed anew: Breaker (209 a run); who breaks one leaves what caused it."
+    ]
 
 
 def test_metrics_without_a_value_and_those_that_do_not_fit_are_named() -> None:

@@ -1586,6 +1586,26 @@ def test_variants_show_one_bar_without_variants(column: bool) -> None:
 
 
 @pytest.mark.drawing
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [((1, 2, 50, 51), "log"), ((1, 2, 3, 4), "linear"), ((0, 0, 5, 6), "linear")],
+)
+def test_variants_have_a_logarithmic_axis_where_values_span_a_decade(
+    values: Sequence[float], kind: str
+) -> None:
+    """Not where one is 0; intervals may reach it."""
+    specs = [make_spec(name, seed) for name in ("PFC", "GFC") for seed in (1, 2)]
+    store = make_store(specs)
+    runs = store.collect(specs, "").assign(peak_queue_bytes=[1000.0 * one for one in values])
+    data = ReportData(store, runs, {spec.hash(""): spec for spec in specs})
+    entry = {"name": "v", "kind": "variants", "metrics": ["peak_queue_bytes"], "log_x": True}
+    with paper_style():
+        (axes,) = MODELS["variants"].model_validate(entry).draw(data).canvas.axes
+    assert axes.get_xscale() == kind
+    assert axes.get_xlim()[1] > max(values)
+
+
+@pytest.mark.drawing
 def test_variants_show_means_over_seeds() -> None:
     """A bar is the mean over seeds of its variant; the numbers are those of the runs."""
     entry = FIGURES["variants"]

@@ -101,8 +101,10 @@ def test_a_report_begins_with_what_is_stuck(seeds: int, tmp_path: Path) -> None:
     some, every = seeds, 2 * seeds
     sentences = [
         f"Deadlock in {some} of {every} runs (PFC). In the first of these at 218.305 µs among",
-        f"No deadlock, but no progress in {some} of {every} runs (GFC). "
-        f"In the first of these: {OF_STORM}.",
+        (
+            f"No deadlock, but no progress in {some} of {every} runs (GFC). "
+            f"In the first of these: {OF_STORM}."
+        ),
     ]
     places = [page.index(sentence) for sentence in (*sentences, '<p class="soft">')]
     assert places == sorted(places)

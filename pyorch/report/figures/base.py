@@ -104,6 +104,25 @@ class FigureModel(Entry):
         caption = " ".join([f"{self.title}." if self.title else "", self.caption]).strip()
         return self.model_copy(update={"title": found, "caption": caption})
 
+    def fitted(self, data: ReportData) -> Self:
+        """The figure with a panel for each value of what is swept besides, if panels are free.
+
+        If they are not, it shows the first value and says so. So a sweep by `--set` draws, too.
+        """
+        rows = matching(data.runs, self.where)
+        used = (*self.axes_columns(), *self.where)
+        swept = [name for name in data.settings if name not in (*used, "variant")]
+        swept = [name for name in swept if len(values_of(rows, name)) > 1]
+        if "columns" not in type(self).model_fields or len(swept) != 1:
+            return self
+        (name,) = swept
+        if not any(getattr(self, key, None) for key in ("columns", "edges", "cells")):
+            return self.model_copy(update={"columns": name})
+        first = values_of(rows, name)[0]
+        caption = f"{self.caption} Only {name} = {first} is shown.".strip()
+        where = {**self.where, name: first}
+        return self.model_copy(update={"where": where, "caption": caption})
+
     def needs(self) -> list[Need]:
         """Tables that must be traced."""
         return []

@@ -27,7 +27,7 @@ from pyorch.report.figures.base import (
 )
 from pyorch.report.quantities import AxisUnit, Scale, automatic, plain_name, scale
 from pyorch.report.select import having, values_of
-from pyorch.report.style import COLOURS, label_axis, seaborn
+from pyorch.report.style import COLOURS, label_axis, plain_log_ticks, seaborn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _ROOM = 0.12
 """Room next to the longest bar for its value [of the axis]."""
+_DECADE = 10
 MOST_BARS = 60
 
 
@@ -53,6 +54,11 @@ class Variants(FigureModel):
     )
     unit: AxisUnit | None = Field(
         default=None, description="Unit of the numbers; none: as fits the data."
+    )
+
+    log_x: bool = Field(
+        default=False,
+        description="Logarithmic axes, where all values of a metric are above 0 and span a decade.",
     )
 
     @override
@@ -96,6 +102,11 @@ class Variants(FigureModel):
                 **AS_GIVEN,
                 **WHISKERS,
             )
+            least, most = part["mean"].min() / shown.factor, part["mean"].max() / shown.factor
+            if self.log_x and most > _DECADE * least > 0:
+                panel.set_xscale("log")
+                panel.set_xlim(least / 2, panel.get_xlim()[1])
+                plain_log_ticks(panel.xaxis)
             _label_bars(panel, part, names, shown)
             panel.set_ylabel("")  # of the column
             panel.set_yticks(range(len(names)), names)
@@ -107,8 +118,9 @@ class Variants(FigureModel):
 
 def _label_bars(axes: Axes, part: pd.DataFrame, names: list[Any], shown: Scale) -> None:
     """Write the value of each bar next to it and its interval."""
-    low, high = axes.get_xlim()
-    axes.set_xlim(low, high + _ROOM * (high - low))
+    to_axis = axes.transScale + axes.transLimits  # the room is a share of either kind of axis
+    high = to_axis.inverted().transform((1 + _ROOM, 0))[0]
+    axes.set_xlim(right=high)
     for name, mean, end in zip(part["variant"], part["mean"], part["high"], strict=True):
         if math.isfinite(mean):
             axes.annotate(
