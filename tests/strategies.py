@@ -44,7 +44,13 @@ BUFFER_POLICY = (
 )
 BUFFER = (
     size("Private", 0),
-    size("Headroom", 0),
+    attribute(
+        "Headroom",
+        "Uinteger",
+        "0",
+        "int64_t 0:1000000000000",
+        "Of each port; 0: what its flow controls demand, as PFC. [B]",
+    ),
     attribute("HeadroomRatio", "Double", "1", "double 1:1024"),
     attribute("Threshold", "Enum", "Dynamic", "Dynamic|Static"),
     attribute("Alpha", "Double", "0.125", "double 0.000976562:1024"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from pyorch.setting.attributes import (
     PRESET,
     SECTIONS,
     Catalogue,
+    number,
     resolve_section,
     section_of,
     snake_case,
@@ -34,6 +36,8 @@ _MOST_VARIANTS = 4
 UNSET = "unset"
 """A value that some runs do not have."""
 _MOST_CHARACTERS = 400
+_ZERO = re.compile(r"\b0: ([^,;:.\[]+)")
+"""What the help of an attribute says of the value 0."""
 
 
 @dataclass(frozen=True)
@@ -173,8 +177,13 @@ def _of_files(
         if type_name not in types.by_name:
             yield type_name, values
             continue
+        known = types.attributes(types.by_name[type_name])
         for name, value in values.items():
-            yield f"{types.short_name(type_name)}.{snake_case(name)}", value
+            key = snake_case(name)
+            is_zero = key in known and number(given[name]) == 0
+            meaning = _ZERO.search(known[key].help) if is_zero else None
+            text = f"{value}: {meaning[1].strip()}" if meaning else value
+            yield f"{types.short_name(type_name)}.{key}", text
 
 
 def _list(values: Sequence[str]) -> str:

@@ -1135,6 +1135,16 @@ def test_what_varies_is_shown_with_the_variants_that_have_it() -> None:
     assert shown["topology › hosts"] == "3, 4"
 
 
+def test_a_zero_that_stands_for_more_says_for_what() -> None:
+    """As the attribute's help has it: a headroom of 0 is what PFC demands, and loses nothing."""
+    data = make_spec("PFC", 1).to_data()
+    buffers = {"ns3::lossless::SharedBuffer": {"Headroom": "0", "LossyPool": "0"}}
+    spec = run_of({**data, "attributes": buffers})
+    shown = dict(setting([spec], experiment([]).types).common)
+    assert shown["buffer.headroom"] == "0B: what its flow controls demand"
+    assert shown["buffer.lossy_pool"] == "0B"
+
+
 @pytest.mark.drawing
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_fonts_are_embedded_as_truetype(name: str, tmp_path: Path) -> None:
