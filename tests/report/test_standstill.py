@@ -125,3 +125,11 @@ def test_a_report_of_one_run_needs_no_count(tmp_path: Path) -> None:
         write_report(experiment([]), store, [spec], folder)
         (card,) = gallery.cards(folder.parents[2])
         assert [*card.summary.stuck] == wanted
+
+
+def test_a_report_says_what_is_overloaded(tmp_path: Path) -> None:
+    """What queues do there depends on the duration, which a reader of the page must know."""
+    specs = study(1)
+    what = "in all 2 runs: leaf0 -> h0 gets 101 % of its 100Gbps"
+    result = write_report(experiment([]), make_store(specs), specs, tmp_path, overloads=[what])
+    assert f"Offered {what.replace('>', '&gt;')}." in result.index.read_text(encoding="utf-8")
