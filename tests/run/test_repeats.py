@@ -139,6 +139,28 @@ def test_ring_of_large_messages_is_mostly_skipped() -> None:
     assert skipped_ps(found["verify"]) > 0.4 * whole
 
 
+SERVERS = 'hosts_per_server = 2\nscale_up = { rate = "3600Gbps", delay = "500ns" }'
+
+
+def test_where_all_is_one_cell_skips_are_the_same() -> None:
+    """One switch, and servers, whose hosts share flows: all events are in one order of time."""
+    networks: tuple[dict[str, Any], ...] = ({"leaves": 1, "hosts": 8}, {"failure": SERVERS})
+    for values in networks:
+        found = outcomes(**values)
+        check_same(found)
+        assert skipped_ps(found["on"]) > 0.5 * float(found["off"]["summary"]["end_ps"])
+
+
+def test_a_period_may_include_acknowledgements() -> None:
+    """An ACK for 64 packets on one switch: skips are much longer than what lies between two."""
+    found = outcomes(leaves=1, hosts=8, acks=64, delay=0.5, size=64_000_000)
+    check_same(found)
+    parts = int(found["on"]["notes"][0].split(" ps in ")[1].split()[0])
+    between_ps = 64 * 4_200 * 8 * 1_000 // 400
+    assert skipped_ps(found["on"]) / parts > 4 * between_ps
+    assert skipped_ps(found["on"]) > 0.5 * float(found["off"]["summary"]["end_ps"])
+
+
 def test_what_is_not_at_rest_is_not_skipped_and_says_why() -> None:
     """A control that acts, turns, and a table that would have rows of what is skipped."""
     for more, why in (
@@ -202,6 +224,7 @@ def test_checks_for_deadlocks_end_no_skip() -> None:
     endless=st.booleans(),
     sampled=st.booleans(),
     fails=st.booleans(),
+    servers=st.booleans(),
     ends=st.booleans(),
     controlled=st.booleans(),
     dsh=st.booleans(),
@@ -214,6 +237,7 @@ def test_random_networks_agree(
     endless: bool,
     sampled: bool,
     fails: bool,
+    servers: bool,
     ends: bool,
     controlled: bool,
     dsh: bool,
@@ -234,6 +258,8 @@ def test_random_networks_agree(
         f'failures = [{{ link = ["leaf0", "spine0"], down = "{down}us", up = "{down + 50}us" }}]'
     )
     failure = failure if fails else ""
+    if servers and values["hosts"] % 2 == 0 and not endless:  # a domain carries whole messages
+        failure += f"\n{SERVERS}"
     run = f'allow_loss = true\ndeadlock_test = "{check}us"'
     more = 'congestion_control = "dcqcn"\nagents = ["ecn-marking"]\n' if controlled else ""
     more += 'buffer_policy = "dsh"' if dsh else ""

@@ -101,7 +101,7 @@ class CellLoop : public EventLoop
     /// own in the next window? Null: always.
     void SetWatch(std::function<bool()> isQuiet);
 
-    /// Visit all pending events. Precondition: IsApart(); by a global event.
+    /// Visit all pending events. Precondition: a global event calls.
     /// @param look called with the time and the Occurrence of each, or null for one of ns-3.
     void ForEachPending(const std::function<void(int64_t, const Occurrence*)>& look) const;
     /// Let pending events of cells happen later. Precondition: as of ForEachPending().

@@ -423,6 +423,24 @@ EventLoop::TakeSlots(std::vector<Entry>& events)
 }
 
 std::vector<EventLoop::Entry>
+EventLoop::GetPending() const
+{
+    std::vector<Entry> events(m_run.get(), m_run.get() + m_runSize);
+    for (uint32_t node : m_first)
+    {
+        for (; node != NONE; node = m_nodes[node].next)
+        {
+            events.push_back(m_nodes[node].entry);
+        }
+    }
+    for (const EventHeap* heap : {&m_late, &m_far})
+    {
+        events.insert(events.end(), heap->Get().begin(), heap->Get().end());
+    }
+    return events;
+}
+
+std::vector<EventLoop::Entry>
 EventLoop::TakePending()
 {
     std::vector<Entry> events(m_run.get(), m_run.get() + m_runSize);

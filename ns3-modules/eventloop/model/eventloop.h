@@ -147,6 +147,9 @@ class EventLoop : public SimulatorImpl
     /// Add an event. A class with an order of its own may change the key, or keep it elsewhere.
     /// @param time time steps. @param key order. @param what see PendingEvent.
     virtual void Insert(int64_t time, Key key, uintptr_t what);
+    /// Copy all pending events.
+    /// @return the events, in no order.
+    std::vector<Entry> GetPending() const;
     /// Take all pending events.
     /// @return the events, in no order.
     std::vector<Entry> TakePending();

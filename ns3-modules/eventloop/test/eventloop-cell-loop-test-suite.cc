@@ -26,6 +26,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -699,6 +700,86 @@ class RankTest : public TestCase
     }
 };
 
+/// Pending events, near and far, that a global event puts off.
+class DelayTest : public TestCase
+{
+  public:
+    DelayTest()
+        : TestCase("Of all pending events those of a set happen later, in cells and in one order")
+    {
+    }
+
+  private:
+    using When = std::multiset<std::pair<int64_t, uint32_t>>; //!< time and number of each event
+
+    void DoRun() override
+    {
+        for (uint64_t seed = 1; seed <= 20; ++seed)
+        {
+            for (const int64_t window : {int64_t{0}, LOOKAHEAD})
+            {
+                Check(window, seed);
+            }
+        }
+    }
+
+    /// @param window of the loop. @param seed of the times.
+    void Check(int64_t window, uint64_t seed)
+    {
+        Simulator::Destroy();
+        const auto loop = CreateObject<CellLoop>();
+        Simulator::SetImplementation(loop);
+        std::mt19937_64 random(seed);
+        std::vector<std::unique_ptr<Network::Event>> events;
+        std::unordered_set<const Occurrence*> later;
+        std::map<const Occurrence*, int64_t> pending;
+        When expected;
+        When happened;
+        for (uint32_t i = 0; i < EVENTS; ++i)
+        {
+            events.push_back(std::make_unique<Network::Event>(
+                [&happened, i] { happened.emplace(EventLoop::Peek()->GetTimeStep(), i); }));
+            Network::Event* event = events.back().get();
+            event->SetPlace(Place(static_cast<uint16_t>(1 + i % 3), i, 0, 0));
+            const auto time = static_cast<int64_t>(random() % (1ULL << random() % 40));
+            loop->Push(time, loop->TakeKey(), event);
+            if (time >= AT)
+            {
+                pending[event] = time;
+            }
+            if (i % 2)
+            {
+                later.insert(event);
+            }
+            expected.emplace(time + (time >= AT && i % 2 ? BY : 0), i);
+        }
+        const int64_t ofNs3 = AT + static_cast<int64_t>(random() % 100'000);
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(ofNs3)), [&happened] {
+            happened.emplace(Simulator::Now().GetTimeStep(), EVENTS);
+        });
+        expected.emplace(ofNs3, EVENTS);
+        Network::Event global([&] {
+            std::map<const Occurrence*, int64_t> found;
+            uint32_t others = 0;
+            loop->ForEachPending([&](int64_t time, const Occurrence* event) {
+                event ? static_cast<void>(found[event] = time) : static_cast<void>(++others);
+            });
+            NS_TEST_EXPECT_MSG_EQ((found == pending), true, "what is pending, seed " << seed);
+            NS_TEST_EXPECT_MSG_EQ(others, 1, "events of ns3::Simulator");
+            loop->Delay(later, BY);
+        });
+        loop->Push(AT, loop->TakeKey(), &global);
+        loop->SetWindow(window);
+        Simulator::Run();
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ((happened == expected), true, "seed " << seed << ", " << window);
+    }
+
+    static constexpr uint32_t EVENTS = 300; //!< of cells
+    static constexpr int64_t AT = 1000;     //!< when it puts off
+    static constexpr int64_t BY = 123'456;  //!< by how much
+};
+
 /// @brief The suite.
 class CellLoopTestSuite : public TestSuite
 {
@@ -712,6 +793,7 @@ class CellLoopTestSuite : public TestSuite
         AddTestCase(new StopTest, Duration::QUICK);
         AddTestCase(new MisuseTest, Duration::QUICK);
         AddTestCase(new RankTest, Duration::QUICK);
+        AddTestCase(new DelayTest, Duration::QUICK);
     }
 };
 

@@ -8,7 +8,6 @@
 #include "ns3/lossless-rate.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 namespace ns3
@@ -35,14 +34,44 @@ struct Arrival
     bool starts{false}; //!< it is sent at once
 };
 
+/// What happens at an egress.
+struct Event
+{
+    uint16_t egress;        //!< which one
+    int64_t time;           //!< ps
+    const Arrival* arrives; //!< a frame joins; or null:
+    bool ends;              //!< a transmission ends; else one starts,
+    uint16_t bytes;         //!< of such a size
+    uint8_t cls;            //!< and class
+};
+
 /// What happens at an egress at one time.
 struct Moment
 {
-    std::vector<Arrival*> arrivals; //!< frames that join
-    bool ends{false};               //!< a transmission ends
-    bool starts{false};             //!< a transmission starts
-    uint16_t bytes{0};              //!< size of what starts
-    uint8_t cls{0};                 //!< class of what starts
+    std::vector<const Arrival*> arrivals; //!< frames that join
+    bool ends{false};                     //!< a transmission ends
+    bool starts{false};                   //!< a transmission starts
+    uint16_t bytes{0};                    //!< size of what starts
+    uint8_t cls{0};                       //!< class of what starts
+
+    /// Add what happens then. @param event event.
+    void Add(const Event& event)
+    {
+        if (event.arrives)
+        {
+            arrivals.push_back(event.arrives);
+        }
+        else if (event.ends)
+        {
+            ends = true;
+        }
+        else
+        {
+            starts = true;
+            bytes = event.bytes;
+            cls = event.cls;
+        }
+    }
 };
 
 /// Could another order of what happens at an egress at one time choose another frame?
@@ -148,10 +177,16 @@ RepeatTape::Start()
     Connect(true);
 }
 
-void
+int64_t
 RepeatTape::Stop()
 {
     Connect(false);
+    std::size_t noted = 0;
+    for (const Site& site : m_sites)
+    {
+        noted += site.notes.size();
+    }
+    return static_cast<int64_t>(noted);
 }
 
 std::string
@@ -196,30 +231,38 @@ RepeatTape::FindTieAt(Site& site, int64_t period) const
     {
         place.first->egress = frame->egress; // it still waits
     }
-    std::map<std::pair<uint16_t, int64_t>, Moment> moments; // by egress and time
+    std::vector<Event> events;
+    events.reserve(2 * site.notes.size());
     std::size_t next = 0;
     for (const Note& note : site.notes)
     {
         if (note.arrives)
         {
-            Arrival& arrival = arrivals[next++];
-            moments[{arrival.egress, note.time}].arrivals.push_back(&arrival);
+            const Arrival& arrival = arrivals[next++];
+            events.push_back({arrival.egress, note.time, &arrival, false, 0, 0});
             continue;
         }
-        Moment& moment = moments[{note.port, note.time}];
-        moment.starts = true;
-        moment.bytes = note.bytes;
-        moment.cls = note.cls;
+        events.push_back({note.port, note.time, nullptr, false, note.bytes, note.cls});
         const Port& port = site.node->GetPort(note.port);
         const int64_t end =
             note.time +
             lossless::TransmissionTime(note.bytes + int64_t{port.GetOverhead()}, port.GetRate());
-        moments[{note.port, m_start + (end - m_start) % period}].ends = true;
+        events.push_back({note.port, m_start + (end - m_start) % period, nullptr, true, 0, 0});
     }
+    const auto momentOf = [](const Event& event) { return std::pair(event.egress, event.time); };
+    std::ranges::stable_sort(events, {}, momentOf);
     std::vector<uint64_t> waiting = site.waiting;
     std::vector<int64_t> depths = site.depths;
-    for (const auto& [where, moment] : moments)
+    Moment moment;
+    for (auto event = events.begin(); event != events.end();)
     {
+        const auto where = momentOf(*event);
+        moment.arrivals.clear(); // its memory is used again
+        moment = Moment{std::move(moment.arrivals)};
+        for (; event != events.end() && momentOf(*event) == where; ++event)
+        {
+            moment.Add(*event);
+        }
         uint64_t& left = waiting[where.first];
         if (Decides(moment, left))
         {
@@ -279,27 +322,31 @@ RepeatTape::FindPeaksAt(Site& site, int64_t period) const
         const auto end = std::find_if(first, changes.end(), [&](const Change& change) {
             return change.time != first->time;
         });
-        Instant instant{used, {first, end}, {}, {used, 0}};
-        for (const Change& change : instant.changes)
+        Peaks worst{used, 0};
+        for (auto change = first; change != end; ++change)
         {
-            instant.queues.push_back(queues[change.queue]);
-            if (change.bytes > 0)
+            if (change->bytes > 0)
             {
-                instant.most.first += change.bytes;
-                instant.most.second =
-                    std::max(instant.most.second, queues[change.queue] + change.bytes);
+                worst = {worst.first + change->bytes,
+                         std::max(worst.second, queues[change->queue] + change->bytes)};
             }
         }
+        if (worst.first > present.first || worst.second > present.second)
+        {
+            Instant& instant = site.instants.emplace_back(used, std::vector(first, end));
+            instant.most = worst;
+            for (const Change& change : instant.changes)
+            {
+                const auto same = std::ranges::find(instant.changes, change.queue, &Change::queue);
+                instant.sames.push_back(static_cast<uint32_t>(same - instant.changes.begin()));
+                instant.queues.push_back(queues[change.queue]);
+            }
+        }
+        most = {std::max(most.first, worst.first), std::max(most.second, worst.second)};
         for (; first != end; ++first)
         {
             used += first->bytes;
             queues[first->queue] += first->bytes;
-        }
-        most = {std::max(most.first, instant.most.first),
-                std::max(most.second, instant.most.second)};
-        if (instant.most.first > present.first || instant.most.second > present.second)
-        {
-            site.instants.push_back(std::move(instant));
         }
     }
     return buffer.StaysOn(most.first, most.second) ? "" : "a buffer could fill up to a pause";
@@ -310,36 +357,32 @@ RepeatTape::Peaks
 RepeatTape::PeaksOf(const Instant& instant, int64_t time)
 {
     const uint64_t salt = eventloop::Place::SaltOf(time);
-    std::vector<std::pair<uint64_t, std::size_t>> order;
-    for (std::size_t i = 0; i < instant.changes.size(); ++i)
+    const std::size_t count = instant.changes.size();
+    m_order.clear();
+    for (uint32_t i = 0; i < count; ++i)
     {
-        order.emplace_back(instant.changes[i].place.GetRank(salt), i);
+        m_order.emplace_back(instant.changes[i].place.GetRank(salt), i);
     }
-    std::ranges::sort(order);
+    std::ranges::sort(m_order);
+    m_queues.assign(instant.queues.begin(), instant.queues.end());
     Peaks peaks{instant.used, 0};
     int64_t used = instant.used;
-    for (std::size_t place = 0; place < order.size(); ++place)
+    for (const auto& [rank, i] : m_order)
     {
-        const std::size_t i = order[place].second;
         const Change& change = instant.changes[i];
+        int64_t& queue = m_queues[instant.sames[i]];
         used += change.bytes;
-        if (change.bytes < 0)
+        queue += change.bytes;
+        if (change.bytes > 0)
         {
-            continue;
+            peaks = {std::max(peaks.first, used), std::max(peaks.second, queue)};
         }
-        int64_t queue = instant.queues[i] + change.bytes;
-        for (std::size_t before = 0; before < place; ++before)
-        {
-            const Change& other = instant.changes[order[before].second];
-            queue += other.queue == change.queue ? other.bytes : 0;
-        }
-        peaks = {std::max(peaks.first, used), std::max(peaks.second, queue)};
     }
     return peaks;
 }
 
 std::vector<RepeatTape::Peaks>
-RepeatTape::PeaksAfter(int64_t periods) const
+RepeatTape::PeaksAfter(int64_t periods)
 {
     std::vector<Peaks> all;
     for (const Site& site : m_sites)

@@ -43,15 +43,15 @@ class RepeatTape
 
     /// Note what happens from now on.
     void Start();
-    /// Note nothing more.
-    void Stop();
+    /// Note nothing more. @return how much was noted.
+    int64_t Stop();
     /// What an order of events of the same time could change, or fills a buffer too far.
     /// @param period of what was noted (ps). @return why it is no proof; empty: nothing.
     std::string FindTie(int64_t period);
     /// Peaks of each switch after more periods, in the order of the switches. Precondition: FindTie
     /// was called.
     /// @param periods how many. @return by switch, at least the present ones.
-    std::vector<Peaks> PeaksAfter(int64_t periods) const;
+    std::vector<Peaks> PeaksAfter(int64_t periods);
     /// @return the present peaks of each switch.
     std::vector<Peaks> GetPeaks() const;
     /// Set the peaks of each switch.
@@ -86,6 +86,7 @@ class RepeatTape
         int64_t used;                //!< total before (B)
         std::vector<Change> changes; //!< at that time
         std::vector<int64_t> queues; //!< by change: bytes of its queue before
+        std::vector<uint32_t> sames; //!< by change: index of the first one of its queue
         Peaks most;                  //!< in the worst order
     };
 
@@ -105,16 +106,18 @@ class RepeatTape
     void NoteArrival(const lossless::Port& port, const lossless::Frame& frame);
     void NoteStart(const lossless::Port& port, const lossless::Frame& frame);
     void Connect(bool on);
-    static Peaks PeaksOf(const Instant& instant, int64_t time);
+    Peaks PeaksOf(const Instant& instant, int64_t time);
     std::string FindTieAt(Site& site, int64_t period) const;
     std::string FindPeaksAt(Site& site, int64_t period) const;
 
-    std::vector<Site> m_sites;                 //!< switches
-    std::vector<std::size_t> m_siteOf;         //!< by number of a node
-    int64_t m_start{0};                        //!< ps
-    int64_t m_period{0};                       //!< ps
-    Ptr<const TraceSourceAccessor> m_received; //!< of a port
-    Ptr<const TraceSourceAccessor> m_sent;     //!< of a port
+    std::vector<Site> m_sites;                          //!< switches
+    std::vector<std::size_t> m_siteOf;                  //!< by number of a node
+    int64_t m_start{0};                                 //!< ps
+    int64_t m_period{0};                                //!< ps
+    std::vector<std::pair<uint64_t, uint32_t>> m_order; //!< scratch memory of PeaksOf
+    std::vector<int64_t> m_queues;                      //!< the same
+    Ptr<const TraceSourceAccessor> m_received;          //!< of a port
+    Ptr<const TraceSourceAccessor> m_sent;              //!< of a port
 };
 
 } // namespace facade

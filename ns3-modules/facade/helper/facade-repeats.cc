@@ -33,6 +33,12 @@ constexpr int64_t LEAST_AHEAD = 64;     //!< packets that make it worth while
 constexpr int64_t LEAST_PATIENCE = 16;  //!< frames to wait after a failure
 constexpr int64_t LEAST_UNIT = 10'000;  //!< shortest time of a frame (ps)
 constexpr uint32_t MOST_VAIN = 12;      //!< failures that double the wait
+constexpr int64_t FIRST_COST = 8'192;   //!< what a search is worth at first, in events: 1 ms
+constexpr int64_t COST_SHARE = 128;     //!< events of the run for each that a search is worth
+constexpr int64_t SAVED_SHARE = 8;      //!< events skipped for each one that it is worth, too
+constexpr double MOST_TIMES = 64;       //!< as long as the last wait, for the next one
+constexpr int64_t FLOWS = 32;           //!< looked at in the time of an event
+constexpr int64_t BYTES = 64;           //!< of a state that are written down in that time
 
 } // namespace
 
@@ -65,7 +71,7 @@ Repeats::Begin()
     }
     for (const auto& queuePair : m_traffic.GetQueuePairs())
     {
-        if (queuePair->GetCarryingFlow() == queuePair->GetNumber())
+        if (queuePair->GetCarryingFlow() == queuePair->GetNumber() && !queuePair->IsInside())
         {
             m_carrying.push_back(PeekPointer(queuePair));
         }
@@ -86,19 +92,6 @@ Repeats::Look()
     CellLoop& loop = *CellLoop::Peek();
     loop.Count(-1); // it is no event of the run
     const int64_t now = NowPs();
-    if (!loop.IsApart())
-    {
-        if (m_phase == Phase::LISTENING)
-        {
-            Listen(false);
-        }
-        if (m_phase == Phase::PROVING)
-        {
-            m_tape.Stop();
-        }
-        Fail(now, "all nodes are in one order of time");
-        return;
-    }
     switch (m_phase)
     {
     case Phase::WAITING:
@@ -114,18 +107,44 @@ Repeats::Look()
         Verify(now);
         break;
     }
+    m_looked = now;
+    m_happened = CountEvents();
 }
 
 void
 Repeats::Fail(int64_t now, const std::string& why)
 {
     ++m_reasons[why];
+    if (m_phase != Phase::WAITING && std::exchange(m_longer, 0) > 0)
+    {
+        m_untilLonger = 1U << m_vainLonger;
+        m_vainLonger = std::min(m_vainLonger + 1, MOST_VAIN);
+    }
     // Soon after messages have started or ended, then less and less often.
     const int64_t unit = std::max<int64_t>(m_unit, LEAST_UNIT);
     const int64_t most = (LEAST_PATIENCE * unit) << m_vain;
     m_vain = std::min(m_vain + 1, MOST_VAIN);
     const int64_t least = (LEAST_PATIENCE * unit) << m_vain / 2;
     LookAt(now + std::clamp((now - m_changed) / 2, least, most), Phase::WAITING);
+}
+
+/// Has the search cost its share of all events, but for what skips have saved? Then look again when
+/// there are as many, at their present rate.
+/// @param now ps. @return true if so.
+bool
+Repeats::IsSpent(int64_t now)
+{
+    const int64_t missing = COST_SHARE * (m_cost - FIRST_COST) - CountEvents();
+    if (missing <= 0)
+    {
+        return false;
+    }
+    ++m_reasons["the search had cost its share of the events"];
+    const auto since = static_cast<double>(std::max(now - m_looked, m_unit));
+    const auto happened = static_cast<double>(std::max<int64_t>(CountEvents() - m_happened, 1));
+    const double wait = since * std::min(static_cast<double>(missing) / happened, MOST_TIMES);
+    LookAt(now + std::max(static_cast<int64_t>(wait), LEAST_PATIENCE * LEAST_UNIT), Phase::WAITING);
+    return true;
 }
 
 /// The flow that has most packets to send.
@@ -147,6 +166,7 @@ Repeats::FindBusiest(int64_t now)
             most = std::max(most, ahead);
         }
     }
+    m_cost += static_cast<int64_t>(m_carrying.size()) / FLOWS;
     if (std::exchange(m_messages, messages) != messages)
     {
         m_changed = now;
@@ -157,6 +177,10 @@ Repeats::FindBusiest(int64_t now)
 void
 Repeats::Wait(int64_t now)
 {
+    if (IsSpent(now))
+    {
+        return;
+    }
     rdma::QueuePair* busiest = FindBusiest(now);
     if (!busiest)
     {
@@ -177,7 +201,7 @@ Repeats::Wait(int64_t now)
         return;
     }
     Listen(true);
-    LookAt(now + FIRST_HEARD * m_unit, Phase::LISTENING);
+    LookAt(now + 2 * m_longer + FIRST_HEARD * m_unit, Phase::LISTENING);
 }
 
 /// Hear what arrives at hosts, or no longer.
@@ -187,6 +211,7 @@ Repeats::Listen(bool on)
 {
     for (auto& [port, heard] : m_heard)
     {
+        m_cost += static_cast<int64_t>(heard.size());
         heard.clear();
         on ? port->TraceConnectWithoutContext("Receive", MakeCallback(&Repeats::Hear, this))
            : port->TraceDisconnectWithoutContext("Receive", MakeCallback(&Repeats::Hear, this));
@@ -230,10 +255,10 @@ int64_t
 Repeats::FindPeriod() const
 {
     const std::vector<Arrival>& first = m_heard.at(m_ear);
-    for (std::size_t step = 1; 3 * step < first.size(); ++step)
+    for (std::size_t step = 1; 2 * step + FIRST_HEARD / 2 < first.size(); ++step)
     {
         const int64_t period = first.back().time - first[first.size() - 1 - step].time;
-        if (!RepeatsAfter(first, step, period))
+        if (period < m_longer || !RepeatsAfter(first, step, period))
         {
             continue;
         }
@@ -307,6 +332,7 @@ Repeats::TakeState(lossless::State& state, int64_t now)
     }
     const rdma::Progress& progress = m_traffic.GetProgress();
     visitor.Same(progress.finished.load(), progress.acknowledged.load());
+    m_cost += static_cast<int64_t>(state.same.size()) / BYTES;
 }
 
 void
@@ -334,7 +360,7 @@ Repeats::StartProof(int64_t now, int64_t period)
 void
 Repeats::Prove(int64_t now)
 {
-    m_tape.Stop();
+    m_cost += m_tape.Stop();
     TakeState(m_proven, now);
     std::string why = m_growth.Derive(m_before, m_proven);
     why = why.empty() ? m_tape.FindTie(m_period) : why;
@@ -397,7 +423,7 @@ Repeats::Use(int64_t now)
 {
     const int64_t end = FindEnd(now);
     const int64_t toEvent = (end - 1 - now) / m_growth.period;
-    int64_t toPacket = m_growth.most;
+    int64_t toPacket = NEVER;
     bool sends = false;
     for (rdma::QueuePair* queuePair : m_carrying)
     {
@@ -412,6 +438,8 @@ Repeats::Use(int64_t now)
             toPacket = std::min(toPacket, ahead / static_cast<int64_t>(grown->second));
         }
     }
+    const bool counted = m_growth.most < std::min(toEvent, toPacket);
+    toPacket = std::min(toPacket, m_growth.most);
     if (!sends || toPacket < 1)
     {
         Fail(now, "a message is about to end");
@@ -419,12 +447,29 @@ Repeats::Use(int64_t now)
     }
     m_vain = 0;
     m_guessed = true;
+    if (std::exchange(m_longer, 0) > 0)
+    {
+        m_vainLonger = 0;
+    }
+    if (counted && m_untilLonger > 0)
+    {
+        --m_untilLonger;
+    }
+    else if (counted)
+    {
+        // Such as packets until the next ACK: perhaps what happens repeats with them, too.
+        m_longer = (m_growth.most + 1) * m_growth.period;
+        m_guessed = false;
+    }
     const int64_t periods = std::min(toEvent, toPacket);
     const int64_t after = now + periods * m_growth.period;
     if (periods > 0)
     {
         ++m_jumps;
         m_skipped += periods * m_growth.period;
+        // What is saved pays the search first; a share of the rest may be spent in vain.
+        const int64_t left = periods * m_executed - std::max<int64_t>(m_cost, 0);
+        m_cost = left < 0 ? -left : std::min<int64_t>(m_cost, 0) - left / SAVED_SHARE;
         m_peaks = m_tape.PeaksAfter(periods);
         if (m_mode == Mode::VERIFY)
         {

@@ -89,6 +89,7 @@ class Repeats
     void Verify(int64_t now);
     void Use(int64_t now);
     void Fail(int64_t now, const std::string& why);
+    bool IsSpent(int64_t now);
     void Visit(lossless::StateVisitor& visitor, int64_t now);
     bool IsIdle() const;
     void Hear(const lossless::Port& port, const lossless::Frame& frame);
@@ -115,8 +116,14 @@ class Repeats
     uint64_t m_messages{0};                                    //!< changes as they start and end
     int64_t m_changed{0};                                      //!< when it did so (ps)
     uint32_t m_vain{0};                                        //!< failures in a row
+    int64_t m_cost{0};                                         //!< of all, in events
+    int64_t m_looked{0};                                       //!< when it looked last (ps)
+    int64_t m_happened{0};                                     //!< events until then
     int64_t m_period{0};                                       //!< the last one heard (ps)
     bool m_guessed{false};                                     //!< it is that of an earlier proof
+    int64_t m_longer{0};                                       //!< the shortest to be found (ps)
+    uint32_t m_untilLonger{0};                                 //!< skips before it is looked for
+    uint32_t m_vainLonger{0};                                  //!< failures of that in a row
     lossless::State m_before;                                  //!< at the start of a proof
     lossless::State m_proven;                                  //!< at the end of the last proof
     lossless::Growth m_growth;                                 //!< of a period

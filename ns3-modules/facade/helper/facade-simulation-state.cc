@@ -93,7 +93,8 @@ SimulationState::DescribeRepeats() const
         return "";
     }
     return repeats ? repeats->Describe()
-                   : "repeats: nothing was skipped, as all is one cell, or has no cells\n";
+                   : "repeats: nothing was skipped, as the event loop is not "
+                     "ns3::eventloop::CellLoop\n";
 }
 
 void
@@ -117,11 +118,11 @@ SimulationState::ChooseCells()
             fabric->RunInThreads(static_cast<uint16_t>(threads));
         }
         oneCell = fabric->RunInCells(obstacle, isQuiet);
-        if (eventloop::CellLoop::Peek() && oneCell.empty() && !isQuiet)
+        if (eventloop::CellLoop::Peek() && !MayDeadlock() && fabric->FindObstacle().empty())
         {
             deadlocks->Rest();
         }
-        if (repeatMode != Repeats::Mode::OFF && eventloop::CellLoop::Peek() && oneCell.empty())
+        if (repeatMode != Repeats::Mode::OFF && eventloop::CellLoop::Peek())
         {
             repeats = std::make_unique<Repeats>(*fabric, traffic, *deadlocks, repeatMode);
             repeats->Begin();

@@ -748,7 +748,6 @@ Fabric::RunInCells(std::string obstacle, std::function<bool()> isQuiet)
     return obstacle;
 }
 
-/// What needs all nodes in one order of time. @return the first such thing; empty: none.
 std::string
 Fabric::FindObstacle() const
 {

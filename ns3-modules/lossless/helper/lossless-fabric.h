@@ -215,6 +215,9 @@ class Fabric : public Object
     /// RunInCells has not been called.
     /// @param threads number of threads, from 2.
     void RunInThreads(uint16_t threads);
+    /// What needs all nodes in one order of time, because of the network or what observes it.
+    /// @return the first such thing; empty: there is none.
+    std::string FindObstacle() const;
     /// What keeps several threads from running the cells. Precondition: built.
     /// @param watched whether RunInCells will have something that tells when nodes are looked at.
     /// @return the first such thing; empty: nothing that this fabric knows.
@@ -252,7 +255,6 @@ class Fabric : public Object
 
     /// Refuse event loops that divide a network into processes.
     void CheckSimulator() const;
-    std::string FindObstacle() const;
     /// Name the ports of links between the same two nodes apart, see FindPort.
     void NameParallelLinks();
     /// Add a node of either kind; its number is the next one.

@@ -294,11 +294,7 @@ Visit(StateVisitor& visitor, Frame& frame, const Joined* joined)
     visitor
         .Same(flow, dst, hash, bytes, ingress, egress, static_cast<int>(kind), cls, ingressClass);
     visitor.Same(ttl, hop, ecn, pinned, corrupted, repeat, charged, collects, truncated, payload);
-    visitor.Same(dscp, egressClass, src, linkSequence);
-    for (const uint8_t byte : scheme)
-    {
-        visitor.Same(byte);
-    }
+    visitor.Same(dscp, egressClass, src, linkSequence, scheme);
     if (joined)
     {
         visitor.Time(queued);

@@ -10,9 +10,12 @@
 
 #include "ns3/eventloop-occurrence.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,7 +45,7 @@ struct State
     };
 
     int64_t time{0};                 //!< when (ps)
-    std::vector<int64_t> same;       //!< must be the same again, times as delays
+    std::vector<uint8_t> same;       //!< bytes that must be the same again, times as delays
     std::vector<int64_t> alarms;     //!< times of events that are none of the path (ps)
     std::vector<int64_t> notes;      //!< times of what happened last (ps)
     std::vector<int64_t> counts;     //!< what only counts
@@ -178,13 +181,17 @@ class StateVisitor
     }
 
     /// Values that must be the same again.
-    /// @param values numbers, flags.
+    /// @param values numbers, flags, arrays of these.
     template <class... T>
     void Same(const T&... values)
     {
+        static_assert((std::has_unique_object_representations_v<T> && ...), "padding differs");
         if (m_record)
         {
-            (m_record->same.push_back(static_cast<int64_t>(values)), ...);
+            std::array<uint8_t, (sizeof(T) + ...)> bytes;
+            uint8_t* end = bytes.data();
+            ((std::memcpy(end, &values, sizeof(T)), end += sizeof(T)), ...);
+            m_record->same.insert(m_record->same.end(), bytes.begin(), bytes.end());
         }
         Derived(values...);
     }
@@ -195,7 +202,7 @@ class StateVisitor
     {
         if (m_record)
         {
-            m_record->same.push_back(time == NEVER ? NEVER : time - m_record->time);
+            Same(time == NEVER ? NEVER : time - m_record->time);
         }
         else if (m_growth && time != NEVER)
         {
