@@ -478,7 +478,7 @@ def test_a_drawing_that_fails_hides_no_warning(
 
     monkeypatch.setattr("pyorch.report.write.write_report", fail)
     build: Any = SimpleNamespace(fingerprint="f")
-    study: Any = SimpleNamespace(kinds={"mine.py": ""})
+    study: Any = SimpleNamespace(kinds={"mine.py": ""}, points=[], types=None, seeds=[1])
     plan = pipeline.Plan(study, [spec], build, store)  # type: ignore[arg-type]
     reported = Study.named("x", paths=Paths(tmp_path))
     reported._plan = reported._whole = plan
