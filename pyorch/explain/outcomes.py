@@ -27,7 +27,7 @@ ADDED, WAYS, SCHEMES = "added", "ways", "schemes"
 GROUPS = {
     ADDED: "The same scheme with an addition",
     WAYS: "Other routes",
-    SCHEMES: "Other schemes, tuned by the rules of the bake-off",
+    SCHEMES: "Other schemes, tuned for this network (docs/bakeoff.md)",
 }
 """Kinds of cures, and their headings."""
 AS_IT_WAS = "as it was"

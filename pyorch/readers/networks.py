@@ -80,7 +80,8 @@ def assumed(file: Path, graph: Graph, folder: Path, ends: Iterable[str]) -> Assu
     pairs = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
     many = sum(count > 1 and pair.isdisjoint(hosts) for pair, count in pairs.items())
     if many:
-        told = f"{many} pairs of nodes have several links: flows are spread over them by their hash"
+        several = "1 pair of nodes has" if many == 1 else f"{many} pairs of nodes have"
+        told = f"{several} several links: flows are spread over them by their hash"
         found.assumed.append(told + '; parallel = "merge" makes one of the summed rates of each')
     if any(degree[name] > 1 for name in hosts):
         told = "hosts have several links: a message takes one by the hash of its connection, among "

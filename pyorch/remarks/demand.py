@@ -31,8 +31,9 @@ USUAL_SPEED = 0.7e-6
 """CPU time of a packet-hop [s] on machines of this decade, where nothing has run yet."""
 START = 0.1
 """CPU time [s] of the start and the end of a run, about."""
-REPORT, DRAWING = 3.0, 1.0
-"""CPU time [s] of a report, and of each of its figures, about."""
+REPORT, DRAWING, FOLLOWING = 3.0, 1.0, 0.2e-3
+"""CPU time [s] of a report, of each of its figures, and of a flow of a job, about: what it waited
+for is followed link by link (ai/model)."""
 BASE_MEMORY, FLOW_MEMORY, HOST_MEMORY = 150e6, 800.0, 28e3
 """Memory of a run [B]: of the program, and for each flow and each host (docs/performance.md)."""
 _MOST_LOGS = 20
@@ -225,7 +226,9 @@ def cost_text(
     each = (
         f"{float(f'{hops:.2g}'):,.0f} packet-hops a run, {time_text(one)} and {memory / 1e6:.0f} MB"
     )
-    drawn = f" and {time_text(REPORT + figures * DRAWING)} for the report" if figures else ""
+    followed = sum(demand.flows * count for demand, count in found if not demand.tiers)
+    report = REPORT + figures * DRAWING + followed * FOLLOWING
+    drawn = f" and {time_text(report)} for the report" if figures else ""
     return f"{each}; {time_text(one * missing)} of CPU time for {missing:,} to do{drawn} ({how})"
 
 

@@ -132,11 +132,13 @@ def comparison(
         )
         for number, part in enumerate(parts[:MOST_ROWS])
     ]
+    variants = [str(part.iloc[0].get("variant", "")) for part in parts]
+    untried = _untried(data) if "variant" in keys else []
     draws = [found.n for column in columns for found in column.found if found.n] or [0]
     return Comparison(
         heads=[*keys, *(_head(column, names) for column in columns)],
         rows=rows,
-        best=_best(columns, [str(part.iloc[0]["variant"]) for part in parts], names)
+        best=" ".join(filter(None, [_best(columns, variants, names), *untried]))
         if keys == ["variant"]
         else "",
         left=len(parts) - len(rows),
@@ -146,6 +148,7 @@ def comparison(
             *_not_shown("More in the table of runs:", known[MOST_METRICS:], names),
             *(_idle(parts) if "variant" in keys else []),
             *([*_lost(data), *_slow(data), *_again(data)] if "variant" in keys else []),
+            *(untried if keys != ["variant"] else []),
         ],
     )
 
@@ -190,17 +193,28 @@ def _again(data: ReportData) -> list[str]:
 
 
 def _lost(data: ReportData) -> list[str]:
-    """What was lost where runs lose frames, or have no lossless class and none was lost."""
+    """What was lost, where runs lose frames."""
     runs, parts = data.runs, []
     for name, some in runs.groupby("variant", sort=False) if "dropped_frames" in runs else ():
-        settings = [data.specs[key].setting for key in some["hash"]]
         frames = int(some["dropped_frames"].sum())
         if frames:
             share = 100 * some["retransmitted_bytes"].sum() / max(some["sent_bytes"].sum(), 1)
             parts.append(f"{frames:,} under {name}, which sent {share:.2g} % of its bytes again")
-        elif not any(map(lossless_classes, settings)):
-            parts.append(f"none under {name}, whose recovery these runs did not try")
     return [f"Frames lost: {'; '.join(parts)}."] if parts else []
+
+
+def _untried(data: ReportData) -> list[str]:
+    """Say which schemes have no lossless class, and still lost nothing to recover from."""
+    runs = data.runs
+    some = runs.groupby("variant", sort=False) if "dropped_frames" in runs else ()
+    names = [
+        str(name)
+        for name, part in some
+        if not part["dropped_frames"].sum()
+        and not any(lossless_classes(data.specs[key].setting) for key in part["hash"])
+    ]
+    what = "lost no frame: these runs do not say how loss recovery does"
+    return [f"{_few(names)} {what}."] if names else []
 
 
 def _is_number(runs: pd.DataFrame, name: str) -> bool:

@@ -366,7 +366,7 @@ def test_graphs_of_switches_get_hosts(tmp_path: Path) -> None:
     for name, text in GRAPHS.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     _, text = _imported(tmp_path, "zoo.gml")
-    assert "# assumed: 1 pairs of nodes have several links" in text
+    assert "# assumed: 1 pair of nodes has several links" in text
     assert 'duration = "90ms"' in text  # 1 MB at a tenth of 1 Gb/s, and 10 ms more
     (tmp_path / "zoo.toml").write_text(text)
     network = _network(tmp_path / "zoo.toml")

@@ -76,6 +76,9 @@ def test_endless_senders_share_the_links_of_their_hosts(tmp_path: Path) -> None:
     assert found.payload == pytest.approx(10e9 / 8 * 1e-3 * 1000 / 1068)
 
 
+TIER = {"leaf -> h": (0.5, 0.6, "leaf0 -> h0")}
+
+
 def test_the_cost_follows_from_the_speed_of_this_machine(tmp_path: Path) -> None:
     """From logs of runs here; those of another machine, and broken ones, do not count."""
     for number, host in enumerate([socket.gethostname(), "elsewhere", "broken"]):
@@ -93,3 +96,6 @@ def test_the_cost_follows_from_the_speed_of_this_machine(tmp_path: Path) -> None
         "(2 us a hop, measured here)"
     )
     assert "nothing has run here yet" in cost_text(found, 2, None)
+    assert " and 5s for the report" in cost_text([(Demand(10**6, 1e6, 1, TIER, 0), 4)], 2, 1, 2)
+    # A job's flows are followed link by link: 4 x 250,000 of them.
+    assert " and 3 min for the report" in cost_text([(Demand(250_000, 1, 1, {}, 0), 4)], 2, 1, 2)
