@@ -132,11 +132,13 @@ def delays_of(
     tell: called with a line from time to time.
     """
     frames = _Frames(run, types)
+    collects = gc.isenabled()
     gc.disable()  # millions of rows live for a moment, and none is in a circle
     try:
         return list(frames.delays(tell))
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
 
 
 class _Port:
