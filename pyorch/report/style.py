@@ -162,13 +162,16 @@ def plain_log_axis(
         plain_log_ticks(axis)
 
 
-def plain_log_ticks(axis: Axis) -> None:
-    """Write out the ticks of a logarithmic axis: at 1, 2, 5, 10 ..., fewer for a wide range."""
+def plain_log_ticks(axis: Axis, wide_from: float = 300) -> None:
+    """Write out the ticks of a logarithmic axis: at 1, 2, 5, 10 ..., fewer for a wide range.
+
+    wide_from: the ratio of its ends from which only powers of ten have room.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     axis.set_minor_locator(NullLocator())
     low, high = axis.get_view_interval()
-    wide = high / max(low, 1e-12) > 300
+    wide = high / max(low, 1e-12) > wide_from
     locator = LogLocator(10, subs=(1.0,) if wide else (1.0, 2.0, 5.0))
     inside = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
     axis.set_major_locator(locator if len(inside) > 1 else MaxNLocator(5))

@@ -106,7 +106,7 @@ class Variants(FigureModel):
             if self.log_x and most > _DECADE * least > 0:
                 panel.set_xscale("log")
                 panel.set_xlim(least / 2, panel.get_xlim()[1])
-                plain_log_ticks(panel.xaxis)
+                plain_log_ticks(panel.xaxis, _DECADE)  # panels are narrow
             _label_bars(panel, part, names, shown)
             panel.set_ylabel("")  # of the column
             panel.set_yticks(range(len(names)), names)
